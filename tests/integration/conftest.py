@@ -11,12 +11,12 @@ from tests.support.fixtures.control_plane import (
 )
 from tests.support.fixtures.facade import (
     api_key,
-    cluster,
     facade,
     host,
     one,
     recorded_logs,
     replicas,
+    resources,
     rights,
     sign_in,
     start_facade,
@@ -26,7 +26,6 @@ from tests.support.fixtures.facade import (
 __all__ = [
     "admin",
     "api_key",
-    "cluster",
     "control_plane",
     "crds",
     "facade",
@@ -38,6 +37,7 @@ __all__ = [
     "redis_server",
     "redis_url",
     "replicas",
+    "resources",
     "rights",
     "sign_in",
     "start_facade",

@@ -117,8 +117,8 @@ class Schedule(RuleBasedStateMachine):
             case ["hide", *_] if pods:
                 self.installation.kubelets.hide_from_operator(pods[-1])
             case ["delete", "pod"] if pods:
-                cluster = self.installation.cluster
-                cluster.admin.delete(f"/api/v1/namespaces/{cluster.shows}/pods/{pods[-1].name}")
+                resources = self.installation.resources
+                resources.admin.delete(f"/api/v1/namespaces/{resources.shows}/pods/{pods[-1].name}")
 
     def _call(self, command: str, replica: int) -> bool:
         path = f"{self.show.path}/broadcast/{command}"
@@ -128,7 +128,7 @@ class Schedule(RuleBasedStateMachine):
         broadcast = {"state": state}
         if state == "Running" and self.show.state == "Stopped":
             broadcast["id"] = secrets.token_hex(4)
-        self.installation.cluster.patch("projects", self.show.id, {"spec": {"broadcast": broadcast}})
+        self.installation.resources.patch("projects", self.show.id, {"spec": {"broadcast": broadcast}})
         return True
 
     def teardown(self) -> None:

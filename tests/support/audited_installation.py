@@ -9,7 +9,7 @@ from collections.abc import Callable
 import httpx
 from tests.support.child_process import ChildProcess
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.helm import KEYS, NAMESPACE, ROOT, SHOWS, kubectl, named, render
 from tests.support.operations import CALLS, LATER, World
 from tests.support.used_rights import Request, Right, granted, requests, unused
@@ -62,8 +62,8 @@ class AuditedInstallation:
         self._applied: set[str] = set()
 
     @property
-    def cluster(self) -> Cluster:
-        return Cluster(self.admin, SHOWS, self.keys)
+    def resources(self) -> StoredResources:
+        return StoredResources(self.admin, SHOWS, self.keys)
 
     def use(self, *options: str, keys: str = KEYS) -> None:
         """Gives it the Roles and the operator's settings of other values.
@@ -111,12 +111,12 @@ class AuditedInstallation:
     def run(self, project: str, collection: str = "sunday-service", **more: object) -> None:
         """A project on air, of the collection of the examples or another; its run is `a`."""
         spec = {"collectionId": collection, "broadcast": {"state": "Running", "id": "a"}, **more}
-        self.cluster.apply("Project", "projects", project, spec)
+        self.resources.apply("Project", "projects", project, spec)
 
     def run_a_show(self, name: str, operator: ChildProcess, **more: object) -> None:
         """A collection with a project on air, whose encoder pod the operator makes."""
         owner = {"serviceId": "a", "serviceUserId": "b"}
-        self.cluster.apply("Collection", "collections", name, {"owner": owner})
+        self.resources.apply("Collection", "collections", name, {"owner": owner})
         self.run(name, name, **more)
         pod = f"{name}-a-1"
         wait_for(
@@ -141,9 +141,9 @@ def path_of(document: Document) -> str:
     return f"{root}{place}/{plural or 'configmaps'}/{metadata['name']}"
 
 
-def use_every_operation(facade: Facade, cluster: Cluster) -> None:
+def use_every_operation(facade: Facade, resources: StoredResources) -> None:
     """Calls each operation twice, as the second finds nothing to change, and takes a snapshot."""
-    headers, path = {"X-API-Key": cluster.add_api_key("studio")}, "/live/v2/authentication/token"
+    headers, path = {"X-API-Key": resources.add_api_key("studio")}, "/live/v2/authentication/token"
 
     def token() -> httpx.Response:
         return facade.http.post(path, headers=headers, json={"serviceUserId": "anna"})
@@ -158,8 +158,8 @@ def use_every_operation(facade: Facade, cluster: Cluster) -> None:
     user = User(facade, token().json()["accessToken"])
     show = user.project()
     broadcast = {"id": "a", "epoch": 1, "phase": "Running", "pod": TAKEN, "encoder": "0"}
-    cluster.patch("projects", show.id, {"spec": {"broadcast": {"state": "Running", "id": "a"}}})
-    cluster.set_broadcast(show.id, broadcast)
+    resources.patch("projects", show.id, {"spec": {"broadcast": {"state": "Running", "id": "a"}}})
+    resources.set_broadcast(show.id, broadcast)
     snapshot = f"{show.path}/broadcast/snapshot"
     wait_for(lambda: user.call("GET", snapshot).status_code not in (200, LATER), "the encoder is asked for")
 
@@ -168,12 +168,12 @@ def use_a_new_replica(
     installation: AuditedInstallation, facade: Facade, rooms: RoomSettings = NOWHERE
 ) -> None:
     """One that has never seen the key of a token, and that verifies tokens of rooms."""
-    cluster = installation.cluster
-    headers, body = {"X-API-Key": cluster.add_api_key("gone")}, {"serviceUserId": "anna"}
+    resources = installation.resources
+    headers, body = {"X-API-Key": resources.add_api_key("gone")}, {"serviceUserId": "anna"}
     path = "/live/v2/authentication/token"
     wait_for(lambda: facade.http.post(path, headers=headers, json=body).is_success, "the API key is known")
     token = facade.http.post(path, headers=headers, json=body).json()["accessToken"]
-    cluster.delete_api_key("gone")
+    resources.delete_api_key("gone")
     rights = installation.plane.kubeconfig_for(API_USER)
     with Facade(rights, SHOWS, NAMESPACE, keys_namespace=installation.keys, rooms=rooms) as other:
         assert User(other, token).call("GET", "/collection").status_code == 401
@@ -225,29 +225,29 @@ def place_node(installation: AuditedInstallation, address: str) -> None:
 
 def write_what_the_operator_writes(installation: AuditedInstallation, number: int) -> None:
     """New objects that change while the operator writes to them: it has to read them again."""
-    cluster, name = installation.cluster, f"contended-{number}"
+    resources, name = installation.resources, f"contended-{number}"
     address = {"rtmpPush": {"url": "rtmp://media.example/live"}}
-    cluster.apply("Collection", "collections", name, {"owner": {"serviceId": "a", "serviceUserId": "b"}})
+    resources.apply("Collection", "collections", name, {"owner": {"serviceId": "a", "serviceUserId": "b"}})
     # The operator writes to a collection once alone, when it is new
     for count in range(30):
-        cluster.patch("collections", name, {"metadata": {"annotations": {"new": str(count)}}})
-    cluster.apply("Project", "projects", name, {"collectionId": name})
-    cluster.apply("Source", "sources", name, {"collectionId": name, "address": {"rtmpPush": {}}})
-    cluster.apply("Destination", "destinations", name, {"projectId": name, "address": address})
+        resources.patch("collections", name, {"metadata": {"annotations": {"new": str(count)}}})
+    resources.apply("Project", "projects", name, {"collectionId": name})
+    resources.apply("Source", "sources", name, {"collectionId": name, "address": {"rtmpPush": {}}})
+    resources.apply("Destination", "destinations", name, {"projectId": name, "address": address})
     for count in range(10):
         note = {"metadata": {"annotations": {"count": str(count)}}}
         for plural in ("collections", "projects", "sources", "destinations"):
-            cluster.patch(plural, name, note)
+            resources.patch(plural, name, note)
 
 
 def refer_to(installation: AuditedInstallation, secret: str, reason: str) -> None:
     """Has the destination of the examples name a Secret, and waits for what the operator says of it."""
     reference = {"name": secret, "key": "streamKey"}
     spec = {"address": {"rtmpPush": {"keySecretRef": reference}}}
-    installation.cluster.patch("destinations", "sunday-mediamtx", {"spec": spec})
+    installation.resources.patch("destinations", "sunday-mediamtx", {"spec": spec})
 
     def said() -> bool:
-        status = installation.cluster.get("destinations", "sunday-mediamtx").get("status") or {}
+        status = installation.resources.get("destinations", "sunday-mediamtx").get("status") or {}
         return any(each["reason"] == reason for each in status.get("conditions", []))
 
     wait_for(said, f"{reason} of {secret}", 60)

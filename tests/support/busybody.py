@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, Facade
+from tests.support.facade import Facade, StoredResources
 from tests.support.operations import Call, World
 
 from onair_api.writes import writer
@@ -17,7 +17,7 @@ from onair_crds.shapes import JsonObject
 class Busybody:
     """Somebody who writes every object a moment before the facade does."""
 
-    def __init__(self, own: Facade, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, own: Facade, resources: StoredResources, monkeypatch: pytest.MonkeyPatch) -> None:
         client = own.services.cluster.client
         write = client.json_patch
         self.writes = 0
@@ -29,7 +29,7 @@ class Busybody:
             if self.on and self.writes < self.tires_after:
                 self.writes += 1
                 note = {"metadata": {"annotations": {"busybody": str(self.writes)}}}
-                cluster.patch(api.plural, name, note)
+                resources.patch(api.plural, name, note)
             return await write(api, namespace, name, *rest, **more)
 
         monkeypatch.setattr(client, "json_patch", later)
@@ -56,13 +56,13 @@ def changing(operation: str, call: Call) -> Call:
     return replace(call, body=bodies.get(operation, call.body))
 
 
-def everything(cluster: Cluster, world: World) -> dict[str, Any]:
+def everything(resources: StoredResources, world: World) -> dict[str, Any]:
     """What is stored of a world, without what passers-by left there."""
     names = set(world.ids.values())
     kinds = ("collections", "projects", "sources", "destinations", "layouts")
     return {
         f"{kind}/{item['metadata']['name']}": (item["spec"], item["metadata"].get("deletionTimestamp"))
         for kind in kinds
-        for item in cluster.list(kind)
+        for item in resources.list(kind)
         if item["metadata"]["name"] in names
     }

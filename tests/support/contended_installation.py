@@ -17,8 +17,8 @@ from tests.support.control_plane import HOST, ControlPlane, free_port
 from tests.support.controllers import Controller
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import own_image
-from tests.support.facade import Cluster
-from tests.support.installation import new_cluster
+from tests.support.facade import StoredResources
+from tests.support.installation import new_installation
 from tests.support.kubelet import Kubelets, RunningPod
 from tests.support.pages import probe_page
 from tests.support.redis_server import RedisServer
@@ -86,7 +86,7 @@ class Installation:
 
     def __init__(
         self,
-        cluster: Cluster,
+        resources: StoredResources,
         operators: list[Controller],
         facades: list[Controller],
         urls: list[str],
@@ -94,10 +94,10 @@ class Installation:
         server: RtmpContainer,
         page: str,
     ) -> None:
-        self.cluster, self.operators, self.facades, self.urls = cluster, operators, facades, urls
+        self.resources, self.operators, self.facades, self.urls = resources, operators, facades, urls
         self.kubelets, self.server, self.page = kubelets, server, page
         self.publishers = Publishers(server, kubelets)
-        key = cluster.add_api_key("studio")
+        key = resources.add_api_key("studio")
         wait_for(lambda: all(self._ready(url) for url in urls), "the facades are ready", 60)
         issued = wait_for(lambda: self._token(key), "the API key is known", 60)
         self._headers = {"Authorization": f"Bearer {issued}"}
@@ -176,7 +176,7 @@ class Show:
     @property
     def state(self) -> str:
         """The state that its spec wants."""
-        spec = self._installation.cluster.get("projects", self.id)["spec"]
+        spec = self._installation.resources.get("projects", self.id)["spec"]
         return str((spec.get("broadcast") or {}).get("state", "Stopped"))
 
     def on_air(self) -> bool:
@@ -192,7 +192,7 @@ class Show:
         """Whether nothing of it is left: no pod, no identity, no stream."""
         if self.pods or self._phase() not in (None, "Stopped", "Archived"):
             return False
-        names = [each["metadata"]["name"] for each in self._installation.cluster.secrets()]
+        names = [each["metadata"]["name"] for each in self._installation.resources.secrets()]
         left = [name for name in names if name.startswith(f"{self.id}-")]
         return not left and not self._installation.server.path(self.key).get("ready")
 
@@ -201,7 +201,7 @@ class Show:
         return f"{self._phase()}, encoders: {', '.join(pod.name for pod in self.pods) or 'none'}"
 
     def _phase(self) -> str | None:
-        status = self._installation.cluster.get("projects", self.id).get("status") or {}
+        status = self._installation.resources.get("projects", self.id).get("status") or {}
         return (status.get("broadcast") or {}).get("phase")
 
 
@@ -210,14 +210,14 @@ def contended_installation(control_plane: ControlPlane, redis: RedisServer) -> I
     """Starts all of it; nothing is left afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="onair-contended-"))
     with ExitStack() as stack:
-        cluster = new_cluster(stack.enter_context(control_plane.client()))
+        resources = new_installation(stack.enter_context(control_plane.client()))
         server = stack.enter_context(RtmpContainer(own_image("mediamtx")))
         page = stack.enter_context(probe_page())
-        kubelets = stack.enter_context(Kubelets(cluster.admin, cluster.shows))
+        kubelets = stack.enter_context(Kubelets(resources.admin, resources.shows))
         # Pages and servers of tests are inside
         names = {
-            "showNamespace": cluster.shows,
-            "releaseNamespace": cluster.release,
+            "showNamespace": resources.shows,
+            "releaseNamespace": resources.release,
             "inside": {"refused": False},
         }
         operators, facades, urls = [], [], []
@@ -247,6 +247,6 @@ def contended_installation(control_plane: ControlPlane, redis: RedisServer) -> I
             facade.start()
             facades.append(facade)
             urls.append(f"http://{HOST}:{port}")
-        installation = Installation(cluster, operators, facades, urls, kubelets, server, page)
+        installation = Installation(resources, operators, facades, urls, kubelets, server, page)
         stack.callback(installation.publishers.end)
         yield installation

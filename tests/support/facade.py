@@ -123,7 +123,7 @@ class NoSignals:
         pass
 
 
-class Cluster:
+class StoredResources:
     """The cluster behind it, as its administrator and its operator see it."""
 
     def __init__(self, admin: httpx.Client, shows: str, release: str) -> None:

@@ -10,7 +10,7 @@ from typing import Self
 import httpx
 from tests.support.control_plane import HOST, free_port
 from tests.support.controllers import Controller
-from tests.support.facade import Cluster
+from tests.support.facade import StoredResources
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
@@ -26,12 +26,14 @@ class FacadeProcess:
         settings: over those of a test, as in a file of settings.
     """
 
-    def __init__(self, kubeconfig: Path, cluster: Cluster, folder: Path, settings: Document) -> None:
+    def __init__(
+        self, kubeconfig: Path, resources: StoredResources, folder: Path, settings: Document
+    ) -> None:
         port = free_port()
         document = {
             "listen": {"host": HOST, "port": port},
-            "showNamespace": cluster.shows,
-            "releaseNamespace": cluster.release,
+            "showNamespace": resources.shows,
+            "releaseNamespace": resources.release,
             **settings,
         }
         self._program = Controller("facade", "onair_api", document, kubeconfig, folder)

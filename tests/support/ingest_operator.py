@@ -20,7 +20,7 @@ from onair_operator.settings import GatewaySettings, IngestSettings
 
 @asynccontextmanager
 async def operated(
-    cluster: OperatedNamespace, *gateways: GatewaySettings, **settings: Any
+    operated_namespace: OperatedNamespace, *gateways: GatewaySettings, **settings: Any
 ) -> AsyncIterator[None]:
     """An operator that follows these gateways, which know its secret; `settings` are over those of a test."""
     secret = {
@@ -30,23 +30,25 @@ async def operated(
         "stringData": {INGEST_SECRET_KEY: SECRET.decode()},
     }
     with suppress(ApiError):  # it is there since the operator before
-        await cluster.client.create(SECRETS, cluster.namespace, secret)
-    async with cluster.operator(ingest=IngestSettings(gateways=list(gateways)), **settings):
+        await operated_namespace.client.create(SECRETS, operated_namespace.namespace, secret)
+    async with operated_namespace.operator(ingest=IngestSettings(gateways=list(gateways)), **settings):
         yield
 
 
-async def camera(cluster: OperatedNamespace, **address: Any) -> str:
+async def camera(operated_namespace: OperatedNamespace, **address: Any) -> str:
     """A source as kubectl makes one; gives the stream of the key that it gets."""
-    await cluster.create(
+    await operated_namespace.create(
         "Source", "camera", {"collectionId": "sunday", "address": address or {"rtmpPush": {}}}
     )
-    return await key_stream(cluster)
+    return await key_stream(operated_namespace)
 
 
-async def key_stream(cluster: OperatedNamespace, other_than: str = "") -> str:
+async def key_stream(operated_namespace: OperatedNamespace, other_than: str = "") -> str:
     async def check() -> str | None:
         try:
-            secret = await cluster.client.get(SECRETS, cluster.namespace, "source-camera")
+            secret = await operated_namespace.client.get(
+                SECRETS, operated_namespace.namespace, "source-camera"
+            )
         except ApiError:
             return None
         stream = stream_of_key(base64.b64decode(secret["data"]["streamKey"]).decode())
@@ -55,9 +57,9 @@ async def key_stream(cluster: OperatedNamespace, other_than: str = "") -> str:
     return await until(check, "a stream key")
 
 
-async def status_with(cluster: OperatedNamespace, **fields: Any) -> Document:
+async def status_with(operated_namespace: OperatedNamespace, **fields: Any) -> Document:
     async def check() -> Document | None:
-        status = ((await cluster.get("Source", "camera")) or {}).get("status", {})
+        status = ((await operated_namespace.get("Source", "camera")) or {}).get("status", {})
         return status if {name: status.get(name) for name in fields} == fields else None
 
     return await until(check, f"a status with {fields}")

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import yaml
 from tests.support.control_plane import free_port
-from tests.support.facade import Cluster
+from tests.support.facade import StoredResources
 from tests.support.waiting import wait_for
 
 LOAD = Path(__file__).parents[1] / "bench/api/load"
@@ -63,7 +63,7 @@ class Replica:
         folder: Path,
         programs: list[MeasuredProcess],
         rights: Path,
-        cluster: Cluster,
+        resources: StoredResources,
         key: str,
         redis: str,
         *,
@@ -83,8 +83,8 @@ class Replica:
             yaml.safe_dump(
                 {
                     "listen": {"host": "127.0.0.1", "port": self.port},
-                    "showNamespace": cluster.shows,
-                    "releaseNamespace": cluster.release,
+                    "showNamespace": resources.shows,
+                    "releaseNamespace": resources.release,
                     "redis": {"url": redis},
                     "logLevel": "ERROR",
                     **({} if usual_limits else no_limits),

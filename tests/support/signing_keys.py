@@ -8,7 +8,7 @@ from typing import Self
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from tests.support.facade import Cluster, Facade
+from tests.support.facade import Facade, StoredResources
 from tests.support.waiting import wait_for
 
 from onair_api.auth.signing_keys import DATA_KEY
@@ -20,10 +20,10 @@ from onair_crds.contract.labels import SIGNING_KEY_TYPE
 class AddedSigningKey:
     """The newest key of replicas: they sign with it from the beginning of its context on."""
 
-    def __init__(self, cluster: Cluster, name: str, *facades: Facade) -> None:
+    def __init__(self, resources: StoredResources, name: str, *facades: Facade) -> None:
         """`name` comes after those of other keys in order, for keys that are made in one second."""
-        self._cluster, self._name, self._facades = cluster, name, facades
-        self._path = f"/api/v1/namespaces/{cluster.release}/secrets"
+        self._cluster, self._name, self._facades = resources, name, facades
+        self._path = f"/api/v1/namespaces/{resources.release}/secrets"
         self._private = new_key()
 
     def __enter__(self) -> Self:

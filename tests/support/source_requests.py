@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.facade import Cluster, Show, User
+from tests.support.facade import Show, StoredResources, User
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
@@ -19,14 +19,14 @@ def path_of(source: JsonObject) -> str:
     return f"/collection/{source['collectionId']}/source/{source['sourceId']}"
 
 
-def key_secrets(cluster: Cluster, source: JsonObject) -> list[JsonObject]:
+def key_secrets(resources: StoredResources, source: JsonObject) -> list[JsonObject]:
     label = "onair.dev/source"
     return [
-        s for s in cluster.secrets() if (s["metadata"].get("labels") or {}).get(label) == source["sourceId"]
+        s for s in resources.secrets() if (s["metadata"].get("labels") or {}).get(label) == source["sourceId"]
     ]
 
 
-def on_air(cluster: Cluster, show: Show) -> None:
+def on_air(resources: StoredResources, show: Show) -> None:
     run = show.start()
-    cluster.set_broadcast(show.id, {"id": run, "epoch": 1, "phase": "Running"})
+    resources.set_broadcast(show.id, {"id": run, "epoch": 1, "phase": "Running"})
     wait_for(lambda: show.status()["phase"].endswith("_RUNNING"), "the show runs")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from tests.support.event_client import WebSocket
-from tests.support.facade import DEADLINE_S, Cluster, Show, User
+from tests.support.facade import DEADLINE_S, Show, StoredResources, User
 
 from onair_crds.shapes import JsonObject
 
@@ -36,11 +36,11 @@ class Subscriber:
             self.projects[body["project"]["projectId"]] = body["project"]
 
 
-def stored(cluster: Cluster, collection: str) -> dict[str, object]:
+def stored(resources: StoredResources, collection: str) -> dict[str, object]:
     """Metadata of each project of a collection as the API server has it."""
     return {
         item["metadata"]["name"]: item["spec"].get("metadata")
-        for item in cluster.list("projects")
+        for item in resources.list("projects")
         if item["spec"]["collectionId"] == collection
     }
 
@@ -52,14 +52,14 @@ def new_shows(host: User) -> list[Show]:
 
 
 def compare(
-    streams: list[WebSocket], shows: list[Show], cluster: Cluster, change: Callable[[], None]
+    streams: list[WebSocket], shows: list[Show], resources: StoredResources, change: Callable[[], None]
 ) -> None:
     """Runs `change`; each subscriber, the facade and the API server end up with the same projects."""
     user, collection = shows[0].user, shows[0].collection
     known = {show.id: show.get()["project"] for show in shows}
     subscribers = [Subscriber(stream, known) for stream in streams]
     change()
-    wanted = stored(cluster, collection)
+    wanted = stored(resources, collection)
 
     for subscriber in subscribers:
 

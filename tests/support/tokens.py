@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import jwt
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Claims, JsonObject
@@ -53,9 +53,9 @@ def refreshed(user: User, facade: Facade | None = None) -> User:
     return User(facade or user.facade, response.headers["Authorization"].removeprefix("Bearer "))
 
 
-def private_key(cluster: Cluster) -> tuple[str, str]:
+def private_key(resources: StoredResources) -> tuple[str, str]:
     """The signing key that signs, as PEM, and its id."""
-    secrets = [s for s in cluster.secrets(cluster.release) if s["type"] == "onair.dev/signing-key"]
+    secrets = [s for s in resources.secrets(resources.release) if s["type"] == "onair.dev/signing-key"]
     newest = max(secrets, key=lambda s: (s["metadata"]["creationTimestamp"], s["metadata"]["name"]))
     return base64.b64decode(newest["data"]["private.pem"]).decode(), newest["metadata"]["name"]
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.facade import Cluster
-from tests.support.fixtures.facade import api_key, cluster, recorded_logs, rights
+from tests.support.facade import StoredResources
+from tests.support.fixtures.facade import api_key, recorded_logs, resources, rights
 from tests.support.redis_server import RedisServer
 from tests.support.replica import MeasuredProcess, Replica
 
-__all__ = ["api_key", "cluster", "recorded_logs", "rights"]
+__all__ = ["api_key", "recorded_logs", "resources", "rights"]
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def start_replica(
     tmp_path: Path,
     programs: list[MeasuredProcess],
     rights: Path,
-    cluster: Cluster,
+    resources: StoredResources,
     api_key: str,
     redis_server: RedisServer,
 ) -> Callable[..., Replica]:
-    return functools.partial(Replica, tmp_path, programs, rights, cluster, api_key, redis_server.url)
+    return functools.partial(Replica, tmp_path, programs, rights, resources, api_key, redis_server.url)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tests.support.facade import Cluster
+from tests.support.facade import StoredResources
 from tests.support.quiet_tenant import QuietTenant
 from tests.support.replica import MeasuredProcess, Replica, subscribers
 from websockets.sync.client import ClientConnection, connect
@@ -45,13 +45,13 @@ def busy(publisher: ClientConnection) -> Iterator[None]:
 def test_a_busy_tenant_costs_anothers_delivery_little(
     limited_replica: Replica,
     programs: list[MeasuredProcess],
-    cluster: Cluster,
+    resources: StoredResources,
     report: Callable[..., float],
 ) -> None:
     """In turns, as machines are noisy."""
     replica = limited_replica
     quiet = QuietTenant(replica.port, replica.token)
-    token = replica.sign_in(cluster.add_api_key("busy"), "mallory")
+    token = replica.sign_in(resources.add_api_key("busy"), "mallory")
     load = subscribers(programs, replica.port, "/event/v2/stream?subscribe.name=busy:*", token, STREAMS)
     url = f"ws://127.0.0.1:{replica.port}/event/v2/stream?access_token={token}"
     alone, beside = [], []

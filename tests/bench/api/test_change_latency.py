@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster
+from tests.support.facade import StoredResources
 from tests.support.replica import LOAD, MeasuredProcess, Replica
 
 PROJECTS = 1000
@@ -22,13 +22,13 @@ BOUND_MS = 15.0
 def test_change_to_event(
     programs: list[MeasuredProcess],
     replica: Replica,
-    cluster: Cluster,
+    resources: StoredResources,
     control_plane: ControlPlane,
     kubeconfig: Path,
     report: Callable[..., float],
 ) -> None:
     owner = {"serviceId": "studio", "serviceUserId": "bench"}
-    cluster.apply("Collection", "collections", "bench", {"owner": owner})
+    resources.apply("Collection", "collections", "bench", {"owner": owner})
     clients = threading.local()
 
     def client() -> httpx.Client:
@@ -43,7 +43,7 @@ def test_change_to_event(
             "metadata": {"name": f"bench-{number}"},
             "spec": {"collectionId": "bench"},
         }
-        client().post(cluster.path("projects"), json=document).raise_for_status()
+        client().post(resources.path("projects"), json=document).raise_for_status()
 
     started = 0.0
 
@@ -51,7 +51,7 @@ def test_change_to_event(
         time.sleep(max(0.0, started + number / PER_S - time.monotonic()))
         value = {"bench": f"{number}-{time.monotonic()}"}
         client().patch(
-            cluster.path("projects", f"bench-{number % PROJECTS}"),
+            resources.path("projects", f"bench-{number % PROJECTS}"),
             content=json.dumps({"spec": {"metadata": value}}),
             headers={"Content-Type": "application/merge-patch+json"},
         ).raise_for_status()
@@ -59,12 +59,12 @@ def test_change_to_event(
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(create, range(PROJECTS)))
         # A watch from here on: without a version it would begin with all objects
-        listed = client().get(cluster.path("projects"), params={"limit": 1}).raise_for_status().json()
+        listed = client().get(resources.path("projects"), params={"limit": 1}).raise_for_status().json()
         receiver = MeasuredProcess(
             [
                 str(LOAD / "change_receiver.py"),
                 str(kubeconfig),
-                cluster.shows,
+                resources.shows,
                 listed["metadata"]["resourceVersion"],
                 str(replica.port),
                 replica.token,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 import pytest
-from tests.support.facade import Cluster
+from tests.support.facade import StoredResources
 from tests.support.own_cpus import on_its_own_cpus
 from tests.support.quiet_tenant import QuietTenant
 from tests.support.replica import LOAD, MeasuredProcess, Replica
@@ -29,7 +29,7 @@ def p99(of: list[float]) -> float:
 def test_a_hostile_tenant_costs_another_little(
     limited_replica: Replica,
     programs: list[MeasuredProcess],
-    cluster: Cluster,
+    resources: StoredResources,
     report: Callable[..., float],
     apart: bool,
 ) -> None:
@@ -37,7 +37,7 @@ def test_a_hostile_tenant_costs_another_little(
     each; and with all of them, the API server and the attacker in each other's way."""
     replica = limited_replica
     quiet = QuietTenant(replica.port, replica.token)
-    other = replica.sign_in(cluster.add_api_key("stranger"), "mallory")
+    other = replica.sign_in(resources.add_api_key("stranger"), "mallory")
     with on_its_own_cpus(replica.program.process.pid, "redis-server") if apart else nullcontext():
         alone = quiet.measure(MEASURED_S)
     arguments = [str(replica.port), other, str(STREAMS), str(WILDCARDS)]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import httpx
 from tests.support.control_plane import ControlPlane, free_port
-from tests.support.facade import Cluster
+from tests.support.facade import StoredResources
 from tests.support.replica import LOAD, MeasuredProcess, Replica
 from tests.support.waiting import wait_for
 
@@ -70,7 +70,7 @@ def _serves(port: int, path: str, body: bytes) -> bool:
 
 
 def test_patch_project(
-    replica: Replica, cluster: Cluster, control_plane: ControlPlane, report: Callable[..., float]
+    replica: Replica, resources: StoredResources, control_plane: ControlPlane, report: Callable[..., float]
 ) -> None:
     http, path, _ = make_project(replica)
     name = path.rpartition("/")[2]
@@ -82,7 +82,7 @@ def test_patch_project(
             http.patch(path, json=body).raise_for_status()
             through.append((time.perf_counter() - started) * 1000)
             # The facade sends the same: a JSON patch that applies only to the version it names
-            found = kubernetes.get(cluster.path("projects", name)).raise_for_status().json()
+            found = kubernetes.get(resources.path("projects", name)).raise_for_status().json()
             operations = [
                 {
                     "op": "replace",
@@ -93,7 +93,7 @@ def test_patch_project(
             ]
             started = time.perf_counter()
             kubernetes.patch(
-                cluster.path("projects", name),
+                resources.path("projects", name),
                 json=operations,
                 headers={"Content-Type": "application/json-patch+json"},
             ).raise_for_status()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.support.fixtures.facade import (
     api_key,
-    cluster,
     facade,
     recorded_logs,
+    resources,
     rights,
     sign_in,
     start_facade,
@@ -15,10 +15,10 @@ from tests.support.fixtures.ingest_installation import installation
 
 __all__ = [
     "api_key",
-    "cluster",
     "facade",
     "installation",
     "recorded_logs",
+    "resources",
     "rights",
     "sign_in",
     "start_facade",

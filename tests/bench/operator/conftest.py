@@ -1,5 +1,5 @@
 """An operator in this process, with a real API server."""
 
-from tests.support.fixtures.operator import cluster
+from tests.support.fixtures.operator import operated_namespace
 
-__all__ = ["cluster"]
+__all__ = ["operated_namespace"]

@@ -25,26 +25,26 @@ STEP_BOUND_S, RESYNC_BOUND_S = 0.05, 5.0
 
 
 async def test_ten_thousand_destinations_with_a_secret_each(
-    cluster: OperatedNamespace, report: Callable[..., float]
+    operated_namespace: OperatedNamespace, report: Callable[..., float]
 ) -> None:
-    await fill(cluster)
+    await fill(operated_namespace)
     with short_collections():  # what the filling left behind is none of the operator's
-        await measure(cluster, report)
+        await measure(operated_namespace, report)
 
 
-async def measure(cluster: OperatedNamespace, report: Callable[..., float]) -> None:
+async def measure(operated_namespace: OperatedNamespace, report: Callable[..., float]) -> None:
     with measured_steps() as first:
-        async with cluster.operator():
-            await until(lambda: all_have_a_status(cluster), timeout_s=600, poll_s=2)
+        async with operated_namespace.operator():
+            await until(lambda: all_have_a_status(operated_namespace), timeout_s=600, poll_s=2)
     report(f"{DESTINATIONS} new destinations: longest step of the operator", [first.cpu_s], "s", STEP_BOUND_S)
     print(first)
     with measured_steps() as longest:
         resyncs, seconds = resynced()
-        async with cluster.operator():
+        async with operated_namespace.operator():
             await until(lambda: resynced()[0] >= resyncs + 1, timeout_s=600, poll_s=2)
-            leader = await lease(cluster)
+            leader = await lease(operated_namespace)
             await until(lambda: resynced()[0] >= resyncs + 1 + RESYNCS, timeout_s=600, poll_s=2)
-            assert await lease(cluster) == leader
+            assert await lease(operated_namespace) == leader
         count, total = resynced()
     report(f"{DESTINATIONS} destinations: longest step of the operator", [longest.cpu_s], "s", STEP_BOUND_S)
     mean_s = (total - seconds) / (count - resyncs)
@@ -54,10 +54,10 @@ async def measure(cluster: OperatedNamespace, report: Callable[..., float]) -> N
     assert mean_s < 2 * RESYNC_BOUND_S
 
 
-async def fill(cluster: OperatedNamespace) -> None:
-    await cluster.collection()
+async def fill(operated_namespace: OperatedNamespace) -> None:
+    await operated_namespace.collection()
     projects = [
-        await cluster.create("Project", f"show-{number}", {"collectionId": "sunday"})
+        await operated_namespace.create("Project", f"show-{number}", {"collectionId": "sunday"})
         for number in range(PROJECTS)
     ]
     turns = asyncio.Semaphore(AT_A_TIME)
@@ -67,7 +67,7 @@ async def fill(cluster: OperatedNamespace) -> None:
         async with turns:
             name, key = f"destination-{number}", f"key-{number}"
             address = {"url": "rtmp://media.example/live", "keySecretRef": {"name": key, "key": "key"}}
-            destination = await cluster.create(
+            destination = await operated_namespace.create(
                 "Destination",
                 name,
                 {"projectId": project["name"], "address": {"rtmpPush": address}},
@@ -76,16 +76,16 @@ async def fill(cluster: OperatedNamespace) -> None:
             owner = owner_reference("Destination", name, destination["metadata"]["uid"])
             metadata = {"name": key, "labels": {DESTINATION_LABEL: name}, "ownerReferences": [owner]}
             secret = {"type": CREDENTIALS_TYPE, "metadata": metadata, "stringData": {"key": f"k{number}"}}
-            await cluster.client.create(
-                SECRETS, cluster.namespace, {"apiVersion": "v1", "kind": "Secret", **secret}
+            await operated_namespace.client.create(
+                SECRETS, operated_namespace.namespace, {"apiVersion": "v1", "kind": "Secret", **secret}
             )
 
     await asyncio.gather(*map(make, range(DESTINATIONS)))
 
 
-async def all_have_a_status(cluster: OperatedNamespace) -> bool:
+async def all_have_a_status(operated_namespace: OperatedNamespace) -> bool:
     missing = 0
-    async for page in cluster.client.pages(CUSTOM["Destination"], cluster.namespace):
+    async for page in operated_namespace.client.pages(CUSTOM["Destination"], operated_namespace.namespace):
         missing += sum(not item.get("status") for item in page["items"])
     return not missing
 
@@ -96,6 +96,8 @@ def resynced() -> tuple[float, float]:
     return REGISTRY.get_sample_value(f"{name}_count") or 0, REGISTRY.get_sample_value(f"{name}_sum") or 0
 
 
-async def lease(cluster: OperatedNamespace) -> tuple[str, int]:
-    spec: Document = (await cluster.client.get(LEASES, cluster.namespace, "onair-operator"))["spec"]
+async def lease(operated_namespace: OperatedNamespace) -> tuple[str, int]:
+    spec: Document = (
+        await operated_namespace.client.get(LEASES, operated_namespace.namespace, "onair-operator")
+    )["spec"]
     return spec["holderIdentity"], spec["leaseTransitions"]

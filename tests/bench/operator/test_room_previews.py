@@ -18,13 +18,16 @@ LEFT_S = 90.0
 
 
 async def test_join_to_first_picture_of_a_preview(
-    cluster: OperatedNamespace, tmp_path: Path, report: Callable[..., float]
+    operated_namespace: OperatedNamespace, tmp_path: Path, report: Callable[..., float]
 ) -> None:
     """In a browser; the video has B-frames, and key frames 2 s apart, and nobody read it before."""
     times_s = []
     (tmp_path / "rooms").mkdir()
     with room_server(tmp_path / "rooms") as server:
-        async with staged(cluster, server, tmp_path) as stage, cluster.operator(**stage.settings):
+        async with (
+            staged(operated_namespace, server, tmp_path) as stage,
+            operated_namespace.operator(**stage.settings),
+        ):
             with stage.camera():
                 await stage.flows()
                 for _ in range(JOINS):

@@ -40,32 +40,32 @@ SOURCES = 50
 
 @pytest.mark.parametrize("protocol", ["rtmp", "srt"])
 async def test_the_state_of_a_source_follows_its_encoder(
-    cluster: OperatedNamespace, tmp_path: Path, report: Callable[..., float], protocol: str
+    operated_namespace: OperatedNamespace, tmp_path: Path, report: Callable[..., float], protocol: str
 ) -> None:
     connected, told, disconnected = [], [], []
-    async with _pushed(cluster, tmp_path, f"{protocol}Push") as pushed:
+    async with _pushed(operated_namespace, tmp_path, f"{protocol}Push") as pushed:
         for number in range(ROUNDS):
             pushed.arrivals.at_ms.clear()
-            before = await _told(cluster)
+            before = await _told(operated_namespace)
 
             async def asked(before: int = number) -> bool:
                 return len(pushed.facade.asked) > before
 
             async def is_told(before: int = before) -> bool:
-                return await _told(cluster) > before
+                return await _told(operated_namespace) > before
 
             url = pushed.rtmp if protocol == "rtmp" else pushed.pod.srt(f"publish:{pushed.key}")
             with Encoder(url, options=NO_LOOKAHEAD) as encoder:
                 await until(asked, "the hook's question")
                 began = time.time()
-                await status_with(cluster, connect="Connected")
+                await status_with(operated_namespace, connect="Connected")
                 if protocol == "rtmp":
                     began = min(pushed.arrivals.at_ms.values()) / 1000
                 connected.append(time.time() - began)
                 if number < BURST:  # of many in a row the further ones are counted now and again
                     await until(is_told, "its Event")
                     told.append(time.time() - began)
-                disconnected.append(await _seconds_until_disconnected(cluster, encoder))
+                disconnected.append(await _seconds_until_disconnected(operated_namespace, encoder))
     report(f"a push by {protocol.upper()} to Connected in the status", connected, "s", BOUND_S)
     report(f"a push by {protocol.upper()} to its Event", told, "s", BOUND_S)
     # By SRT a process that is killed says nothing, and its stream is silent
@@ -82,23 +82,27 @@ async def test_the_state_of_a_source_follows_its_encoder(
     ],
 )
 async def test_who_does_not_name_both_is_connected_as_soon(
-    cluster: OperatedNamespace, tmp_path: Path, report: Callable[..., float], sends: str, encoder: Any
+    operated_namespace: OperatedNamespace,
+    tmp_path: Path,
+    report: Callable[..., float],
+    sends: str,
+    encoder: Any,
 ) -> None:
     connected = []
-    async with _pushed(cluster, tmp_path, "rtmpPush") as pushed:
+    async with _pushed(operated_namespace, tmp_path, "rtmpPush") as pushed:
         for _ in range(ROUNDS):
             pushed.arrivals.first_media_ms = None
             with Encoder(pushed.rtmp, **encoder) as pushing:
-                await status_with(cluster, connect="Connected")
+                await status_with(operated_namespace, connect="Connected")
                 assert pushed.arrivals.first_media_ms
                 connected.append(time.time() - pushed.arrivals.first_media_ms / 1000)
-                await _seconds_until_disconnected(cluster, pushing)
+                await _seconds_until_disconnected(operated_namespace, pushing)
     report(f"a push by RTMP of {sends} to Connected", connected, "s", BOUND_S)
 
 
-async def _told(cluster: OperatedNamespace) -> int:
+async def _told(operated_namespace: OperatedNamespace) -> int:
     """How often Events said that the source is connected."""
-    events = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
+    events = (await operated_namespace.client.list(EVENTS, operated_namespace.namespace))["items"]
     return sum(each.get("count") or 1 for each in events if each["reason"] == "SourceConnected")
 
 
@@ -115,7 +119,7 @@ class _Camera:
 
 
 @asynccontextmanager
-async def _pushed(cluster: OperatedNamespace, folder: Path, kind: str) -> AsyncIterator[_Camera]:
+async def _pushed(operated_namespace: OperatedNamespace, folder: Path, kind: str) -> AsyncIterator[_Camera]:
     """A camera that may be pushed, and an operator that knows of it."""
     with (
         ScriptedFacade(SECRET) as facade,
@@ -123,33 +127,37 @@ async def _pushed(cluster: OperatedNamespace, folder: Path, kind: str) -> AsyncI
         Arrivals("127.0.0.1", pod.rtmp_port) as arrivals,
     ):
         gateway = GatewaySettings(name="onair-ingest-0", url=f"http://127.0.0.1:{pod.port}")
-        async with operated(cluster, gateway):
-            await cluster.collection()
-            await camera(cluster, **{kind: {}})
-            secret = await cluster.client.get(SECRETS, cluster.namespace, "source-camera")
+        async with operated(operated_namespace, gateway):
+            await operated_namespace.collection()
+            await camera(operated_namespace, **{kind: {}})
+            secret = await operated_namespace.client.get(
+                SECRETS, operated_namespace.namespace, "source-camera"
+            )
             key = base64.b64decode(secret["data"]["streamKey"]).decode()
             facade.keys.add(key)
             yield _Camera(facade, pod, arrivals, key)
 
 
-async def _seconds_until_disconnected(cluster: OperatedNamespace, encoder: Encoder) -> float:
+async def _seconds_until_disconnected(operated_namespace: OperatedNamespace, encoder: Encoder) -> float:
     encoder.process.kill()
     began = time.monotonic()
-    await status_with(cluster, connect="Disconnected")
+    await status_with(operated_namespace, connect="Disconnected")
     return time.monotonic() - began
 
 
 async def test_fifty_sources_that_connect_at_once(
-    cluster: OperatedNamespace, report: Callable[..., float]
+    operated_namespace: OperatedNamespace, report: Callable[..., float]
 ) -> None:
-    async with GatewayServer().running() as server, operated(cluster, server.settings):
-        await cluster.collection()
+    async with GatewayServer().running() as server, operated(operated_namespace, server.settings):
+        await operated_namespace.collection()
         names = [f"camera-{number}" for number in range(SOURCES)]
         for name in names:
-            await cluster.create("Source", name, {"collectionId": "sunday", "address": {"rtmpPush": {}}})
+            await operated_namespace.create(
+                "Source", name, {"collectionId": "sunday", "address": {"rtmpPush": {}}}
+            )
 
         async def streams() -> list[str] | None:
-            secrets = (await cluster.client.list(SECRETS, cluster.namespace))["items"]
+            secrets = (await operated_namespace.client.list(SECRETS, operated_namespace.namespace))["items"]
             keys = [each["data"]["streamKey"] for each in secrets if each["metadata"]["name"][7:] in names]
             found = [stream_of_key(base64.b64decode(each).decode()) for each in keys]
             return found if len(found) == SOURCES else None
@@ -160,7 +168,9 @@ async def test_fifty_sources_that_connect_at_once(
             server.tell(stream_state(stream))
 
         async def all_connected() -> bool:
-            sources = (await cluster.client.list(CUSTOM["Source"], cluster.namespace))["items"]
+            sources = (await operated_namespace.client.list(CUSTOM["Source"], operated_namespace.namespace))[
+                "items"
+            ]
             return all((each.get("status") or {}).get("connect") == "Connected" for each in sources)
 
         await until(all_connected, "all connected")
@@ -168,30 +178,30 @@ async def test_fifty_sources_that_connect_at_once(
 
 
 async def test_an_edge_that_has_lasted_claims_a_run(
-    cluster: OperatedNamespace, report: Callable[..., float]
+    operated_namespace: OperatedNamespace, report: Callable[..., float]
 ) -> None:
     """Beyond the second that a source has to be there."""
     late = []
-    async with GatewayServer().running() as server, operated(cluster, server.settings):
-        await cluster.collection()
-        stream = await camera(cluster)
+    async with GatewayServer().running() as server, operated(operated_namespace, server.settings):
+        await operated_namespace.collection()
+        stream = await camera(operated_namespace)
         trigger = {"sourceId": "camera", "trigger": {"start": "Or"}}
         for number in range(ROUNDS):
             name = f"show-{number}"
             composition = {"external": {"url": "http://graphics.example/stage"}}
             spec = {"collectionId": "sunday", "composition": composition, "sources": [trigger]}
-            await cluster.create("Project", name, spec)
+            await operated_namespace.create("Project", name, spec)
 
             async def counted(name: str = name) -> bool:
-                status = ((await cluster.get("Project", name)) or {}).get("status", {})
+                status = ((await operated_namespace.get("Project", name)) or {}).get("status", {})
                 return bool(status.get("triggers"))
 
             await until(counted, "the trigger is known")
             began = time.monotonic()
             server.tell(stream_state(stream))
-            await cluster.phase("Waiting", name)
+            await operated_namespace.phase("Waiting", name)
             late.append(time.monotonic() - began - 1.0)
             server.tell(stream_state(stream, online=False, flowing=False))
-            await status_with(cluster, connect="Disconnected")
-            await cluster.client.delete(CUSTOM["Project"], cluster.namespace, name)
+            await status_with(operated_namespace, connect="Disconnected")
+            await operated_namespace.client.delete(CUSTOM["Project"], operated_namespace.namespace, name)
     report("a start edge that has lasted to its run", late, "s", BOUND_S)

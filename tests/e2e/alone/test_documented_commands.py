@@ -1,6 +1,6 @@
 """Every command of README and guides in the local cluster, in the order of the pages.
 
-The scene has a camera that is encoded in real time beside its show, which leaves nothing of two cores for others.
+The scene has a camera, encoded in real time beside its show, which leaves nothing of two cores for others.
 """
 
 from __future__ import annotations

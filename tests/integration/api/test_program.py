@@ -12,17 +12,17 @@ import httpx
 import pytest
 import yaml
 from tests.support.control_plane import free_port
-from tests.support.facade import Cluster
+from tests.support.facade import StoredResources
 from tests.support.waiting import wait_for
 
 
 @pytest.fixture
-def config(tmp_path: Path, cluster: Cluster) -> Path:
+def config(tmp_path: Path, resources: StoredResources) -> Path:
     path = tmp_path / "config.yaml"
     settings = {
         "listen": {"host": "127.0.0.1", "port": free_port()},
-        "showNamespace": cluster.shows,
-        "releaseNamespace": cluster.release,
+        "showNamespace": resources.shows,
+        "releaseNamespace": resources.release,
     }
     path.write_text(yaml.safe_dump(settings))
     return path

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.certificate_authority import CertificateAuthority
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
-from tests.support.facade import Cluster, Facade
+from tests.support.facade import Facade, StoredResources
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
@@ -52,10 +52,10 @@ def folder_in(parent: Path, name: str) -> Path:
 
 
 @contextmanager
-def facade_with(redis: RedisSettings, rights: Path, cluster: Cluster) -> Iterator[Facade]:
+def facade_with(redis: RedisSettings, rights: Path, resources: StoredResources) -> Iterator[Facade]:
     limits, events = RateLimitSettings(per_token=1000), EventSettings(drain_s=0.1)
     with Facade(
-        rights, cluster.shows, cluster.release, redis=redis, events=events, rate_limits=limits
+        rights, resources.shows, resources.release, redis=redis, events=events, rate_limits=limits
     ) as facade:
         yield facade
 
@@ -84,33 +84,48 @@ def assert_everything_works(facade: Facade, sign_in: SignIn) -> None:
 
 @pytest.mark.parametrize("password", [PASSWORD, ""], ids=["with a password", "that has none yet"])
 def test_a_redis_is_used(
-    password: str, start: Start, password_file: Path, rights: Path, cluster: Cluster, sign_in: SignIn
+    password: str,
+    start: Start,
+    password_file: Path,
+    rights: Path,
+    resources: StoredResources,
+    sign_in: SignIn,
 ) -> None:
     redis = RedisSettings(url=start(password).url, password_file=password_file)
-    with facade_with(redis, rights, cluster) as facade:
+    with facade_with(redis, rights, resources) as facade:
         assert_everything_works(facade, sign_in)
 
 
 def test_a_redis_with_tls_is_verified_and_used(
-    start: Start, password_file: Path, rights: Path, cluster: Cluster, sign_in: SignIn, tmp_path: Path
+    start: Start,
+    password_file: Path,
+    rights: Path,
+    resources: StoredResources,
+    sign_in: SignIn,
+    tmp_path: Path,
 ) -> None:
     authority, other = (CertificateAuthority(folder_in(tmp_path, name)) for name in ("ours", "other"))
     server = start(PASSWORD, (*authority.issue("redis", "redis"), authority.certificate))
     trusting = RedisSettings(url=server.url, password_file=password_file, ca_file=authority.certificate)
-    with facade_with(trusting, rights, cluster) as facade:
+    with facade_with(trusting, rights, resources) as facade:
         assert_everything_works(facade, sign_in)
     with facade_with(
-        trusting.model_copy(update={"ca_file": other.certificate}), rights, cluster
+        trusting.model_copy(update={"ca_file": other.certificate}), rights, resources
     ) as distrusting:
         assert not publishes(sign_in(facade=distrusting))
         assert not distrusting.services.events.bus.connected
 
 
 def test_a_password_that_is_replaced_is_taken_from_its_file(
-    start: Start, password_file: Path, rights: Path, cluster: Cluster, sign_in: SignIn, recorded_logs: object
+    start: Start,
+    password_file: Path,
+    rights: Path,
+    resources: StoredResources,
+    sign_in: SignIn,
+    recorded_logs: object,
 ) -> None:
     server = start(PASSWORD)
-    with facade_with(RedisSettings(url=server.url, password_file=password_file), rights, cluster) as facade:
+    with facade_with(RedisSettings(url=server.url, password_file=password_file), rights, resources) as facade:
         assert_everything_works(facade, sign_in)
         server.stop()
         server.password = ANOTHER

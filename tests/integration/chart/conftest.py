@@ -32,16 +32,16 @@ def own_plane() -> Iterator[ControlPlane]:
 
 
 @pytest.fixture(scope="module")
-def cluster(own_plane: ControlPlane) -> Iterator[httpx.Client]:
+def plane_client(own_plane: ControlPlane) -> Iterator[httpx.Client]:
     with own_plane.client() as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def installed(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
+def installed(own_plane: ControlPlane, plane_client: httpx.Client) -> ControlPlane:
     """Installs the chart with its default values."""
     install(own_plane)
-    wait_for(lambda: is_served(cluster, "projects.onair.dev"), "projects served", 60)
+    wait_for(lambda: is_served(plane_client, "projects.onair.dev"), "projects served", 60)
     return own_plane
 
 
@@ -57,7 +57,7 @@ def installed_facade(installed: ControlPlane) -> Iterator[Facade]:
 
 @pytest.fixture
 def start_operator(
-    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path
+    installed: ControlPlane, plane_client: httpx.Client, tmp_path: Path
 ) -> Iterator[Callable[[], ChildProcess]]:
     """Runs operators as their pods would: with the chart's configuration and service account."""
     path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/onair-operator"
@@ -65,7 +65,7 @@ def start_operator(
     with ExitStack() as running:
 
         def start() -> ChildProcess:
-            config.write_text(cluster.get(path).raise_for_status().json()["data"]["config.yaml"])
+            config.write_text(plane_client.get(path).raise_for_status().json()["data"]["config.yaml"])
             variables = {
                 "ONAIR_CONFIG": str(config),
                 "ONAIR_LOG_LEVEL": "DEBUG",

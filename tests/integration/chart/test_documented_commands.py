@@ -37,12 +37,12 @@ def needs_more(command: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def shell(own_plane: ControlPlane, cluster: httpx.Client) -> Iterator[Mapping[str, str]]:
+def shell(own_plane: ControlPlane, plane_client: httpx.Client) -> Iterator[Mapping[str, str]]:
     """The variables of a shell in which the chart has been installed as the README says."""
     (install,) = [c for block in blocks(README) for c in commands(block) if INSTALLS.match(c)]
     variables = {"KUBECONFIG": str(own_plane.kubeconfig)}
     run(install, ROOT, variables)
-    wait_for(lambda: is_served(cluster, "projects.onair.dev"), "projects served", 60)
+    wait_for(lambda: is_served(plane_client, "projects.onair.dev"), "projects served", 60)
     installed = yaml.safe_load(kubectl(own_plane, "get", "-n", NAMESPACE, *CONFIGURATION))
     inside = InsideRules.model_validate(installed["inside"])
     with Facade(own_plane.kubeconfig, SHOWS, NAMESPACE, inside=inside, keys_namespace=KEYS) as facade:

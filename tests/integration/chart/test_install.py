@@ -36,27 +36,27 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PROJECTS = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}/projects"
 
 
-def secret(cluster: httpx.Client, name: str, namespace: str = NAMESPACE) -> dict[str, str]:
+def secret(plane_client: httpx.Client, name: str, namespace: str = NAMESPACE) -> dict[str, str]:
     path = f"/api/v1/namespaces/{namespace}/secrets/{name}"
-    data = cluster.get(path).raise_for_status().json()["data"]
+    data = plane_client.get(path).raise_for_status().json()["data"]
     return {key: base64.b64decode(value).decode() for key, value in data.items()}
 
 
-def put_on_air(cluster: httpx.Client, name: str) -> str:
+def put_on_air(plane_client: httpx.Client, name: str) -> str:
     project: Document = {
         "apiVersion": "onair.dev/v1alpha1",
         "kind": "Project",
         "metadata": {"name": name},
         "spec": {"collectionId": "c", "broadcast": {"state": "Running"}},
     }
-    response = cluster.post(PROJECTS, json=project)
+    response = plane_client.post(PROJECTS, json=project)
     return str(response.raise_for_status().json()["metadata"]["uid"])
 
 
-def uids(cluster: httpx.Client) -> set[str]:
+def uids(plane_client: httpx.Client) -> set[str]:
     """Returns the uids of all projects. While a CRD changes, the API server responds 429 for a second."""
-    wait_for(lambda: cluster.get(PROJECTS).is_success, "projects listed", 60)
-    return {each["metadata"]["uid"] for each in cluster.get(PROJECTS).json()["items"]}
+    wait_for(lambda: plane_client.get(PROJECTS).is_success, "projects listed", 60)
+    return {each["metadata"]["uid"] for each in plane_client.get(PROJECTS).json()["items"]}
 
 
 def test_the_notes_show_the_next_commands(installed: ControlPlane) -> None:
@@ -66,13 +66,13 @@ def test_the_notes_show_the_next_commands(installed: ControlPlane) -> None:
 
 
 def test_the_demo_key_matches_its_hash_and_survives_an_upgrade(
-    installed: ControlPlane, cluster: httpx.Client
+    installed: ControlPlane, plane_client: httpx.Client
 ) -> None:
-    key = secret(cluster, "onair-demo-api-key")["apiKey"]
+    key = secret(plane_client, "onair-demo-api-key")["apiKey"]
     assert len(key) == 40
     install(installed, CHART, "--set", "api.replicas=3")
-    assert secret(cluster, "onair-demo-api-key")["apiKey"] == key
-    verifier = secret(cluster, "onair-api-key-demo", KEYS)
+    assert secret(plane_client, "onair-demo-api-key")["apiKey"] == key
+    verifier = secret(plane_client, "onair-api-key-demo", KEYS)
     assert verifier == {"serviceId": "demo", "hash": hashlib.sha256(key.encode()).hexdigest()}
 
 
@@ -113,7 +113,7 @@ def test_the_api_server_accepts_the_examples_unchanged(installed: ControlPlane) 
 
 
 def test_a_show_in_another_namespace_is_refused_with_the_right_one(
-    installed: ControlPlane, cluster: httpx.Client
+    installed: ControlPlane, plane_client: httpx.Client
 ) -> None:
     create = ("create", "--dry-run=server", "-n", "default", "-f", "-")
     show = "apiVersion: onair.dev/v1alpha1\nkind: Project\nmetadata: {name: a}\nspec: {collectionId: c}\n"
@@ -157,10 +157,10 @@ SMALL: list[JsonValue] = [
 
 
 def test_metadata_that_http_refuses_is_refused_to_kubectl_too(
-    installed: ControlPlane, cluster: httpx.Client
+    installed: ControlPlane, plane_client: httpx.Client
 ) -> None:
     def response(metadata: JsonValue) -> httpx.Response:
-        return cluster.post(PROJECTS, params={"dryRun": "All"}, json=with_metadata(metadata))
+        return plane_client.post(PROJECTS, params={"dryRun": "All"}, json=with_metadata(metadata))
 
     wait_for(lambda: response(LARGE[0]).is_error, "the policy is in force", 60)
     for metadata in LARGE:
@@ -172,28 +172,30 @@ def test_metadata_that_http_refuses_is_refused_to_kubectl_too(
 
 
 def test_what_was_large_before_the_limit_can_still_be_changed_and_deleted(
-    installed: ControlPlane, cluster: httpx.Client
+    installed: ControlPlane, plane_client: httpx.Client
 ) -> None:
     install(installed, CHART, "--set", "api.limits.metadataBytes=1048576")
     large = with_metadata("x" * 700_000)
-    wait_for(lambda: cluster.post(PROJECTS, json=large).is_success, "the higher limit is in force", 60)
+    wait_for(lambda: plane_client.post(PROJECTS, json=large).is_success, "the higher limit is in force", 60)
     install(installed, CHART, "--reset-values")
     dry = {"dryRun": "All"}
     another = with_metadata("x" * 700_000, "another")
-    wait_for(lambda: cluster.post(PROJECTS, params=dry, json=another).is_error, "the limit is in force", 60)
+    wait_for(
+        lambda: plane_client.post(PROJECTS, params=dry, json=another).is_error, "the limit is in force", 60
+    )
     headers = {"Content-Type": "application/merge-patch+json"}
     patch = {"metadata": {"finalizers": ["onair.dev/broadcast"]}, "spec": {"maxDuration": 1000}}
-    cluster.patch(f"{PROJECTS}/large", json=patch, headers=headers).raise_for_status()
+    plane_client.patch(f"{PROJECTS}/large", json=patch, headers=headers).raise_for_status()
     done = {"metadata": {"finalizers": []}}
-    cluster.delete(f"{PROJECTS}/large").raise_for_status()
-    cluster.patch(f"{PROJECTS}/large", json=done, headers=headers).raise_for_status()
-    assert cluster.get(f"{PROJECTS}/large").status_code == 404
+    plane_client.delete(f"{PROJECTS}/large").raise_for_status()
+    plane_client.patch(f"{PROJECTS}/large", json=done, headers=headers).raise_for_status()
+    assert plane_client.get(f"{PROJECTS}/large").status_code == 404
 
 
 def test_an_upgrade_updates_a_crd_and_leaves_shows_unchanged(
-    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path
+    installed: ControlPlane, plane_client: httpx.Client, tmp_path: Path
 ) -> None:
-    uid = put_on_air(cluster, "over-an-upgrade")
+    uid = put_on_air(plane_client, "over-an-upgrade")
     chart = copy_of_chart(tmp_path)
     definition = chart / "files/crds/projects.yaml"
     crd = yaml.safe_load(definition.read_text())
@@ -205,38 +207,42 @@ def test_an_upgrade_updates_a_crd_and_leaves_shows_unchanged(
     headers = {"Content-Type": "application/merge-patch+json"}
 
     def is_kept() -> bool:
-        response = cluster.patch(f"{PROJECTS}/over-an-upgrade", content=json.dumps(patch), headers=headers)
+        response = plane_client.patch(
+            f"{PROJECTS}/over-an-upgrade", content=json.dumps(patch), headers=headers
+        )
         return bool(response.raise_for_status().json()["spec"].get("novelty") == "yes")
 
     wait_for(is_kept, "the new field is served", 60)
-    project = cluster.get(f"{PROJECTS}/over-an-upgrade").json()
+    project = plane_client.get(f"{PROJECTS}/over-an-upgrade").json()
     assert project["metadata"]["uid"] == uid
     assert project["spec"]["broadcast"]["state"] == "Running"
 
 
 def test_an_uninstall_keeps_shows_and_a_new_install_adopts_them(
-    installed: ControlPlane, cluster: httpx.Client
+    installed: ControlPlane, plane_client: httpx.Client
 ) -> None:
-    uid = put_on_air(cluster, f"stays-{secrets.token_hex(2)}")
+    uid = put_on_air(plane_client, f"stays-{secrets.token_hex(2)}")
     helm("uninstall", RELEASE, "--namespace", NAMESPACE, kubeconfig=installed.kubeconfig)
-    assert cluster.get(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments").json()["items"] == []
-    assert cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"
-    assert uid in uids(cluster)
+    assert plane_client.get(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments").json()["items"] == []
+    assert plane_client.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"
+    assert uid in uids(plane_client)
 
     install(installed, CHART, "--reset-values")
-    assert uid in uids(cluster)
+    assert uid in uids(plane_client)
 
 
-def test_an_uninstall_removes_the_crds_if_configured(installed: ControlPlane, cluster: httpx.Client) -> None:
+def test_an_uninstall_removes_the_crds_if_configured(
+    installed: ControlPlane, plane_client: httpx.Client
+) -> None:
     def crds() -> list[str]:
-        items = cluster.get(CRDS).json()["items"]
+        items = plane_client.get(CRDS).json()["items"]
         return [each["metadata"]["name"] for each in items if each["spec"]["group"] == "onair.dev"]
 
     install(installed, CHART, "--set", "crds.keep=false")
     # A CRD deleted while its storage initializes is finalized only at the API server's next resync: minutes.
-    wait_for(lambda: all(is_served(cluster, name) for name in crds()), "CRDs served", 60)
+    wait_for(lambda: all(is_served(plane_client, name) for name in crds()), "CRDs served", 60)
     helm("uninstall", RELEASE, "--namespace", NAMESPACE, kubeconfig=installed.kubeconfig)
 
     # Deleting the CRDs also deletes thousands of objects left behind by other tests of the run.
     wait_for(lambda: not crds(), "CRDs deleted", 240)
-    assert cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"
+    assert plane_client.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"

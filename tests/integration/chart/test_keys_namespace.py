@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import ROOT, run
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, HelmError, install
 from tests.support.waiting import wait_for
@@ -24,17 +24,17 @@ def sign_in(facade: Facade, key: str) -> httpx.Response:
 
 
 @pytest.fixture
-def former(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
+def former(own_plane: ControlPlane, plane_client: httpx.Client) -> ControlPlane:
     """An installation whose keys are in the release's own namespace, as they once were."""
     install(own_plane, CHART, "--set", "keysNamespace.name=")
-    wait_for(lambda: is_served(cluster, "projects.onair.dev"), "projects served", 60)
+    wait_for(lambda: is_served(plane_client, "projects.onair.dev"), "projects served", 60)
     return own_plane
 
 
 def test_an_upgrade_leaves_no_key_behind_and_copied_ones_go_on(
-    former: ControlPlane, cluster: httpx.Client, tmp_path: Path
+    former: ControlPlane, plane_client: httpx.Client, tmp_path: Path
 ) -> None:
-    own = Cluster(cluster, SHOWS, NAMESPACE).add_api_key("studio")
+    own = StoredResources(plane_client, SHOWS, NAMESPACE).add_api_key("studio")
     with Facade(former.kubeconfig_for(API), SHOWS, NAMESPACE) as facade:
         wait_for(lambda: sign_in(facade, own).is_success, "the key is known")
         issuer = User(facade, sign_in(facade, own).json()["accessToken"])
@@ -52,5 +52,5 @@ def test_an_upgrade_leaves_no_key_behind_and_copied_ones_go_on(
         wait_for(lambda: sign_in(facade, own).is_success, "the key goes on")
         User(facade, sign_in(facade, own).json()["accessToken"]).collection()
         assert User(facade, issuer.token).call("GET", "/collection").status_code == 401
-    found = {each["metadata"]["name"] for each in Cluster(cluster, SHOWS, KEYS).secrets(KEYS)}
+    found = {each["metadata"]["name"] for each in StoredResources(plane_client, SHOWS, KEYS).secrets(KEYS)}
     assert {"onair-api-key-demo", "onair-signing-key"} <= found

@@ -50,7 +50,7 @@ def test_every_command_of_the_notes_that_needs_no_pod_succeeds(
 
 
 @pytest.fixture(scope="module")
-def pod_monitors(cluster: httpx.Client) -> None:
+def pod_monitors(plane_client: httpx.Client) -> None:
     """The kind of the Prometheus operator that the chart makes objects of."""
     names = {"kind": "PodMonitor", "plural": "podmonitors", "singular": "podmonitor"}
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -67,8 +67,8 @@ def pod_monitors(cluster: httpx.Client) -> None:
         },
     }
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    cluster.post(path, json=definition).raise_for_status()
-    wait_for(lambda: is_served(cluster, "podmonitors.monitoring.coreos.com"), "PodMonitors served", 60)
+    plane_client.post(path, json=definition).raise_for_status()
+    wait_for(lambda: is_served(plane_client, "podmonitors.monitoring.coreos.com"), "PodMonitors served", 60)
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)

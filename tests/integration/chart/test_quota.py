@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import yaml
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
 from tests.support.waiting import wait_for
 
@@ -17,19 +17,19 @@ COUNTED = "count/collections.onair.dev"
 
 
 def test_what_the_namespace_has_no_room_for_is_refused_with_the_count(
-    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path
+    installed: ControlPlane, plane_client: httpx.Client, tmp_path: Path
 ) -> None:
     values = tmp_path / "values.yaml"
     values.write_text(yaml.safe_dump({"showNamespace": {"resourceQuota": {COUNTED: "1"}}}))
     install(installed, CHART, "-f", values)
-    hard = cluster.get(QUOTA).raise_for_status().json()["spec"]["hard"]
+    hard = plane_client.get(QUOTA).raise_for_status().json()["spec"]["hard"]
     assert hard == {COUNTED: "1"}
     # What the controller of quotas does
     status = {"status": {"hard": hard, "used": {COUNTED: "0"}}}
     content = {"Content-Type": "application/merge-patch+json"}
-    cluster.patch(f"{QUOTA}/status", json=status, headers=content).raise_for_status()
+    plane_client.patch(f"{QUOTA}/status", json=status, headers=content).raise_for_status()
 
-    key = Cluster(cluster, SHOWS, KEYS).add_api_key("studio")
+    key = StoredResources(plane_client, SHOWS, KEYS).add_api_key("studio")
     with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
         user = User(facade, wait_for(lambda: sign_in(facade, key), "the key is known"))
         user.collection()

@@ -110,7 +110,7 @@ def test_each_program_has_least_privilege(
     namespace: str | None,
     allowed: bool,
     installed: ControlPlane,
-    cluster: httpx.Client,
+    plane_client: httpx.Client,
 ) -> None:
     resource, _, rest = target.partition("/")
     plural, _, group = resource.partition(".")
@@ -123,7 +123,7 @@ def test_each_program_has_least_privilege(
         "name": "" if subresource else rest,
         "namespace": namespace or "",
     }
-    review = cluster.post(
+    review = plane_client.post(
         "/apis/authorization.k8s.io/v1/subjectaccessreviews",
         json={
             "spec": {
@@ -145,9 +145,9 @@ BINDING = f"{RBAC}/namespaces/{SHOWS}/rolebindings/onair-operator"
 
 
 @pytest.fixture(scope="module")
-def installation(installed: ControlPlane, cluster: httpx.Client) -> AuditedInstallation:
+def installation(installed: ControlPlane, plane_client: httpx.Client) -> AuditedInstallation:
     install(installed, CHART, *EVERYTHING)
-    installation = AuditedInstallation(installed, cluster)
+    installation = AuditedInstallation(installed, plane_client)
     take_names(installation)
     return installation
 
@@ -163,7 +163,7 @@ def test_every_right_is_used_and_none_is_missing(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    use_every_operation(installed_facade, installation.cluster)
+    use_every_operation(installed_facade, installation.resources)
     use_a_new_replica(installation, installed_facade)
     publish_another_key(installation)
     let_everything_happen(installation)
@@ -182,7 +182,7 @@ def test_every_right_is_used_and_none_is_missing(
     installation.used_but(read_again)
     (pod,) = (each for each in installation.pods() if each["metadata"]["name"].startswith("sunday-1100"))
     assert (pod["spec"]["priorityClassName"], pod["spec"]["priority"]) == ("onair-encoder", 1_000_000)
-    installation.cluster.patch("projects", "sunday-1100", {"spec": {"broadcast": {"state": "Stopped"}}})
+    installation.resources.patch("projects", "sunday-1100", {"spec": {"broadcast": {"state": "Stopped"}}})
     place_node(installation, "192.0.2.2")
     installation.used_but(lambda: AT_ITS_END | WITHOUT_RIGHTS)
     for _ in range(2):
@@ -202,7 +202,7 @@ def test_the_smallest_installation_misses_no_right_and_uses_what_it_alone_has(
     installation.use(*SMALLEST, keys=NAMESPACE)
     with Facade(installation.plane.kubeconfig_for(API_USER), SHOWS, NAMESPACE) as facade:
         assert facade.http.get("/live/v2/preview/hls/a/index.m3u8").status_code == 404
-        use_every_operation(facade, installation.cluster)
+        use_every_operation(facade, installation.resources)
         use_a_new_replica(installation, facade, RoomSettings())
     operator = start_operator()
     installation.run_a_show("smallest", operator)

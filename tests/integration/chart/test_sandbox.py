@@ -138,17 +138,17 @@ def test_the_notes_say_that_there_is_none(installed: ControlPlane) -> None:
 
 
 def test_a_pod_of_it_labels_its_own_node_and_can_change_nothing_else(
-    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installed: ControlPlane, plane_client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for node in ("node-a", "node-b"):
         metadata = {"name": node, "labels": {"zone": "a"}}
-        cluster.post("/api/v1/nodes", json={"metadata": metadata}).raise_for_status()
+        plane_client.post("/api/v1/nodes", json={"metadata": metadata}).raise_for_status()
 
     def write(node: str, label: str, value: str | None, on: str = "node-a") -> None:
-        labeller(installed, cluster, node, label, tmp_path, monkeypatch, on).write(value)
+        labeller(installed, plane_client, node, label, tmp_path, monkeypatch, on).write(value)
 
     def labels(node: str) -> dict[str, str]:
-        found: dict[str, str] = cluster.get(f"/api/v1/nodes/{node}").json()["metadata"]["labels"]
+        found: dict[str, str] = plane_client.get(f"/api/v1/nodes/{node}").json()["metadata"]["labels"]
         return found
 
     def refused() -> bool:

@@ -34,19 +34,19 @@ def encoder_pod(*options: str) -> Document:
     return unclaimed_pod("show-run-1", settings.encoder, settings.inside, Cost(400, 300, 640, 256), [])
 
 
-def refusal(cluster: httpx.Client, pod: Document) -> str:
+def refusal(plane_client: httpx.Client, pod: Document) -> str:
     """Why a pod is refused; empty where it is admitted."""
-    return why(cluster.post(PODS, params={"dryRun": "All"}, json=pod))
+    return why(plane_client.post(PODS, params={"dryRun": "All"}, json=pod))
 
 
 def why(response: httpx.Response) -> str:
     return "" if response.is_success else str(response.json()["message"])
 
 
-def patch(cluster: httpx.Client, change: Document, subresource: str = "") -> str:
+def patch(plane_client: httpx.Client, change: Document, subresource: str = "") -> str:
     """Why a change of the pod is refused; empty where it is made."""
     headers = {"Content-Type": "application/strategic-merge-patch+json"}
-    return why(cluster.patch(f"{PODS}/show-run-1{subresource}", json=change, headers=headers))
+    return why(plane_client.patch(f"{PODS}/show-run-1{subresource}", json=change, headers=headers))
 
 
 def change_network(change: Document) -> Callable[[Document], None]:
@@ -99,11 +99,11 @@ def take_the_node(spec: Document) -> None:
 
 
 @pytest.fixture
-def in_force(installed: ControlPlane, cluster: httpx.Client) -> None:
+def in_force(installed: ControlPlane, plane_client: httpx.Client) -> None:
     """The policy acts some moments after it was installed."""
     pod = encoder_pod()
     grant(pod["spec"])
-    wait_for(lambda: refusal(cluster, pod), "the policy is in force", 60)
+    wait_for(lambda: refusal(plane_client, pod), "the policy is in force", 60)
 
 
 @pytest.mark.usefixtures("in_force")
@@ -135,54 +135,62 @@ def in_force(installed: ControlPlane, cluster: httpx.Client) -> None:
     ],
 )
 def test_the_capability_is_admitted_in_one_container_alone(
-    cluster: httpx.Client, change: Callable[[Document], object], said: str
+    plane_client: httpx.Client, change: Callable[[Document], object], said: str
 ) -> None:
     pod = encoder_pod()
-    assert not refusal(cluster, pod)
+    assert not refusal(plane_client, pod)
     changed = copy.deepcopy(pod)
     change(changed["spec"])
-    assert said in refusal(cluster, changed), json.dumps(changed["spec"])
+    assert said in refusal(plane_client, changed), json.dumps(changed["spec"])
 
 
 @pytest.fixture
-def made(cluster: httpx.Client, in_force: None) -> Iterator[Document]:
+def made(plane_client: httpx.Client, in_force: None) -> Iterator[Document]:
     """An encoder pod that is there."""
-    yield cluster.post(PODS, json=encoder_pod()).raise_for_status().json()
-    cluster.delete(f"{PODS}/show-run-1", params={"gracePeriodSeconds": 0}).raise_for_status()
+    yield plane_client.post(PODS, json=encoder_pod()).raise_for_status().json()
+    plane_client.delete(f"{PODS}/show-run-1", params={"gracePeriodSeconds": 0}).raise_for_status()
 
 
 def images(kind: str, name: str, image: str) -> Document:
     return {"spec": {kind: [{"name": name, "image": image}]}}
 
 
-def test_a_pods_rights_are_not_for_another_image_later(cluster: httpx.Client, made: Document) -> None:
-    said = patch(cluster, images("initContainers", "network", "example.org/other:1"))
+def test_a_pods_rights_are_not_for_another_image_later(plane_client: httpx.Client, made: Document) -> None:
+    said = patch(plane_client, images("initContainers", "network", "example.org/other:1"))
     assert "spec.initContainers: must drop all capabilities" in said
 
     own = made["spec"]["initContainers"][0]["image"]
-    assert not patch(cluster, images("initContainers", "network", f"{own.rpartition(':')[0]}:other"))
-    assert not patch(cluster, images("containers", "browser", "example.org/other:1"))
+    assert not patch(plane_client, images("initContainers", "network", f"{own.rpartition(':')[0]}:other"))
+    assert not patch(plane_client, images("containers", "browser", "example.org/other:1"))
 
 
-def test_labels_finalizers_and_status_of_any_pod_may_change(cluster: httpx.Client, made: Document) -> None:
-    assert not patch(cluster, {"metadata": {"labels": {"a": "b"}, "finalizers": ["onair.dev/test"]}})
-    assert not patch(cluster, {"metadata": {"$deleteFromPrimitiveList/finalizers": ["onair.dev/test"]}})
-    assert not patch(cluster, {"status": {"phase": "Running"}}, "/status")
+def test_labels_finalizers_and_status_of_any_pod_may_change(
+    plane_client: httpx.Client, made: Document
+) -> None:
+    assert not patch(plane_client, {"metadata": {"labels": {"a": "b"}, "finalizers": ["onair.dev/test"]}})
+    assert not patch(plane_client, {"metadata": {"$deleteFromPrimitiveList/finalizers": ["onair.dev/test"]}})
+    assert not patch(plane_client, {"status": {"phase": "Running"}}, "/status")
     binding: Document = {"metadata": {"name": "show-run-1"}, "target": {"kind": "Node", "name": "node"}}
-    assert not why(cluster.post(f"{PODS}/show-run-1/binding", json=binding))
+    assert not why(plane_client.post(f"{PODS}/show-run-1/binding", json=binding))
 
 
 def test_a_pod_from_before_another_repository_is_still_let_go(
-    installed: ControlPlane, cluster: httpx.Client, made: Document
+    installed: ControlPlane, plane_client: httpx.Client, made: Document
 ) -> None:
-    assert not patch(cluster, {"metadata": {"finalizers": ["onair.dev/test"]}})
+    assert not patch(plane_client, {"metadata": {"finalizers": ["onair.dev/test"]}})
     install(installed, CHART, "--set", "images.encoder.repository=example.org/encoder")
     try:
-        wait_for(lambda: refusal(cluster, {**encoder_pod(), "metadata": {"name": "b"}}), "it is in force", 60)
-        assert not patch(cluster, {"metadata": {"$deleteFromPrimitiveList/finalizers": ["onair.dev/test"]}})
+        wait_for(
+            lambda: refusal(plane_client, {**encoder_pod(), "metadata": {"name": "b"}}), "it is in force", 60
+        )
+        assert not patch(
+            plane_client, {"metadata": {"$deleteFromPrimitiveList/finalizers": ["onair.dev/test"]}}
+        )
     finally:
         install(installed, CHART, "--reset-values")
-        wait_for(lambda: not refusal(cluster, {**encoder_pod(), "metadata": {"name": "b"}}), "as before", 60)
+        wait_for(
+            lambda: not refusal(plane_client, {**encoder_pod(), "metadata": {"name": "b"}}), "as before", 60
+        )
 
 
 @pytest.mark.parametrize(
@@ -197,30 +205,30 @@ def test_a_pod_from_before_another_repository_is_still_let_go(
     ],
 )
 def test_a_debugger_has_no_more_rights_than_the_rest(
-    cluster: httpx.Client, made: Document, change: Document, said: str
+    plane_client: httpx.Client, made: Document, change: Document, said: str
 ) -> None:
     context: Document = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, **change}
     debugger: Document = {"name": "debugger", "image": "example.org/other:1", "securityContext": context}
-    refused = patch(cluster, {"spec": {"ephemeralContainers": [debugger]}}, "/ephemeralcontainers")
+    refused = patch(plane_client, {"spec": {"ephemeralContainers": [debugger]}}, "/ephemeralcontainers")
     assert (f"spec.ephemeralContainers: {said}" in refused) if said else not refused, refused
 
 
 @pytest.mark.usefixtures("in_force")
 def test_without_rules_the_level_restricted_is_enforced(
-    installed: ControlPlane, cluster: httpx.Client
+    installed: ControlPlane, plane_client: httpx.Client
 ) -> None:
     off = ("--set", "encoder.network.rules=false")
     with_rules = encoder_pod()
-    labels = cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["metadata"]["labels"]
+    labels = plane_client.get(f"/api/v1/namespaces/{SHOWS}").json()["metadata"]["labels"]
     assert (labels[f"{LEVEL}/enforce"], labels[f"{LEVEL}/warn"]) == ("privileged", "restricted")
     install(installed, CHART, *off)
     try:
-        labels = cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["metadata"]["labels"]
+        labels = plane_client.get(f"/api/v1/namespaces/{SHOWS}").json()["metadata"]["labels"]
         assert labels[f"{LEVEL}/enforce"] == "restricted"
         assert "initContainers" not in encoder_pod(*off)["spec"]
-        assert not refusal(cluster, encoder_pod(*off))
+        assert not refusal(plane_client, encoder_pod(*off))
         wait_for(
-            lambda: 'violates PodSecurity "restricted' in refusal(cluster, with_rules),
+            lambda: 'violates PodSecurity "restricted' in refusal(plane_client, with_rules),
             "the level is enforced",
             60,
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
 from tests.support.waiting import wait_for
 
@@ -32,8 +32,8 @@ START: Document = {"spec": {"broadcast": {"state": "Running"}}}
 class Tenant:
     """A user with kubectl who may use one tenant."""
 
-    def __init__(self, cluster: httpx.Client, name: str) -> None:
-        self._cluster = cluster
+    def __init__(self, plane_client: httpx.Client, name: str) -> None:
+        self._cluster = plane_client
         self.name = name
         self.headers = {"Impersonate-User": name}
 
@@ -80,7 +80,7 @@ def owned_by(service: str) -> Document:
     return {"owner": {"serviceId": service, "serviceUserId": "anna"}}
 
 
-def admit(cluster: httpx.Client, tenant: str) -> None:
+def admit(plane_client: httpx.Client, tenant: str) -> None:
     """What a platform gives a tenant, as the reference says: writing, and the use of its own name."""
     verbs = ["create", "update", "patch", "delete"]
     rules = [
@@ -93,30 +93,30 @@ def admit(cluster: httpx.Client, tenant: str) -> None:
         {"apiGroups": ["onair.dev"], "resources": ["tenants"], "resourceNames": [tenant], "verbs": ["use"]},
     ]
     metadata = {"name": f"tenant-{tenant}"}
-    cluster.post(f"{RBAC}/roles", json={"metadata": metadata, "rules": rules}).raise_for_status()
+    plane_client.post(f"{RBAC}/roles", json={"metadata": metadata, "rules": rules}).raise_for_status()
     binding = {
         "metadata": metadata,
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": f"tenant-{tenant}"},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": tenant}],
     }
-    cluster.post(f"{RBAC}/rolebindings", json=binding).raise_for_status()
+    plane_client.post(f"{RBAC}/rolebindings", json=binding).raise_for_status()
     asked = {"namespace": SHOWS, "verb": "create", "resource": "secrets"}
     review = {"spec": {"user": tenant, "resourceAttributes": asked}}
 
     def is_admitted() -> bool:
-        answer = cluster.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", json=review)
+        answer = plane_client.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", json=review)
         return bool(answer.raise_for_status().json()["status"]["allowed"])
 
     wait_for(is_admitted, f"{tenant} may write", 60)
 
 
 @pytest.fixture(scope="module")
-def kept_apart(installed: ControlPlane, cluster: httpx.Client) -> Iterator[tuple[Tenant, Tenant]]:
+def kept_apart(installed: ControlPlane, plane_client: httpx.Client) -> Iterator[tuple[Tenant, Tenant]]:
     """Two tenants, each with a collection, a project and a Secret."""
     install(installed, CHART, "--set", "showNamespace.tenants=true")
-    both = Tenant(cluster, "church"), Tenant(cluster, "club")
+    both = Tenant(plane_client, "church"), Tenant(plane_client, "club")
     for tenant in both:
-        admit(cluster, tenant.name)
+        admit(plane_client, tenant.name)
     probe = {"metadata": {"name": "probe"}, "type": "Opaque"}
     wait_for(lambda: both[0].send("POST", f"{SECRETS}?dryRun=All", probe).status_code == 403, "in force", 60)
     for tenant in both:
@@ -234,33 +234,35 @@ def test_a_tenant_is_refused(kept_apart: tuple[Tenant, Tenant], attempt: str) ->
 
 
 def test_a_name_that_could_be_a_sources_key_is_no_tenant(
-    kept_apart: tuple[Tenant, Tenant], cluster: httpx.Client
+    kept_apart: tuple[Tenant, Tenant], plane_client: httpx.Client
 ) -> None:
     """The Secret source-club--camera would be its own by that name."""
-    greedy = Tenant(cluster, "source-club")
-    admit(cluster, greedy.name)
+    greedy = Tenant(plane_client, "source-club")
+    admit(plane_client, greedy.name)
     assert "not begin with 'source-'" in greedy.secret("source-club--camera")
-    double = Tenant(cluster, "club--x")
-    admit(cluster, double.name)
+    double = Tenant(plane_client, "club--x")
+    admit(plane_client, double.name)
     assert "single '-'" in double.secret("club--x--key")
 
 
-def test_an_administrator_moves_and_deletes(kept_apart: tuple[Tenant, Tenant], cluster: httpx.Client) -> None:
+def test_an_administrator_moves_and_deletes(
+    kept_apart: tuple[Tenant, Tenant], plane_client: httpx.Client
+) -> None:
     body: Document = {
         "apiVersion": "onair.dev/v1alpha1",
         "kind": "Collection",
         "metadata": {"name": "theirs"},
     }
-    cluster.post(f"{CRDS}/collections", json=body | {"spec": owned_by("anyone")}).raise_for_status()
-    cluster.delete(f"{CRDS}/collections/theirs").raise_for_status()
+    plane_client.post(f"{CRDS}/collections", json=body | {"spec": owned_by("anyone")}).raise_for_status()
+    plane_client.delete(f"{CRDS}/collections/theirs").raise_for_status()
 
 
 def test_the_http_interface_goes_on(
-    kept_apart: tuple[Tenant, Tenant], installed: ControlPlane, cluster: httpx.Client
+    kept_apart: tuple[Tenant, Tenant], installed: ControlPlane, plane_client: httpx.Client
 ) -> None:
     """What it makes is of no tenant here: no tenant with kubectl changes it, or what it keeps in Secrets."""
     church, _ = kept_apart
-    key = Cluster(cluster, SHOWS, KEYS).add_api_key("studio")
+    key = StoredResources(plane_client, SHOWS, KEYS).add_api_key("studio")
     with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
         token = wait_for(lambda: sign_in(facade, key), "the key is known")
         show = User(facade, token).project()
@@ -269,7 +271,7 @@ def test_the_http_interface_goes_on(
         assert FOREIGN in said(church.send("DELETE", f"{CRDS}/projects/{show.id}"))
         assert f"not {show.id}" in send_out(church, show.id, "church--key")
         show.user.ok("DELETE", show.path)
-        wait_for(lambda: not cluster.get(f"{CRDS}/projects/{show.id}").is_success, "it is gone")
+        wait_for(lambda: not plane_client.get(f"{CRDS}/projects/{show.id}").is_success, "it is gone")
 
 
 def sign_in(facade: Facade, key: str) -> str:

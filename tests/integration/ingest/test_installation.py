@@ -114,7 +114,7 @@ def test_without_the_facade_an_encoder_stays_and_starts_and_stops_its_show_and_n
     pod = installation.pod
 
     def status() -> JsonObject:
-        return installation.cluster.get("projects", show.id).get("status") or {}
+        return installation.resources.get("projects", show.id).get("status") or {}
 
     def broadcast() -> JsonObject:
         return status().get("broadcast") or {}

@@ -1,5 +1,5 @@
 """A namespace of a real API server that an operator may run in."""
 
-from tests.support.fixtures.operator import cluster
+from tests.support.fixtures.operator import operated_namespace
 
-__all__ = ["cluster"]
+__all__ = ["operated_namespace"]

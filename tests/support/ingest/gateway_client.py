@@ -7,7 +7,7 @@ import secrets as random
 
 import httpx
 from pydantic import SecretStr
-from tests.support.facade import Cluster, Facade
+from tests.support.facade import Facade, StoredResources
 
 from onair_crds.contract.ingest_gateway import (
     HOOK_PATH,
@@ -18,15 +18,15 @@ from onair_crds.contract.ingest_gateway import (
 )
 
 
-def ingest_secret(cluster: Cluster) -> bytes:
+def ingest_secret(resources: StoredResources) -> bytes:
     """The installation's secret; made here, as no operator runs."""
-    path = f"/api/v1/namespaces/{cluster.release}/secrets/{INGEST_SECRET}"
-    response = cluster.admin.get(path)
+    path = f"/api/v1/namespaces/{resources.release}/secrets/{INGEST_SECRET}"
+    response = resources.admin.get(path)
     if response.status_code == 404:
-        cluster.add_secret(
-            cluster.release, INGEST_SECRET, "Opaque", {INGEST_SECRET_KEY: random.token_hex(32)}
+        resources.add_secret(
+            resources.release, INGEST_SECRET, "Opaque", {INGEST_SECRET_KEY: random.token_hex(32)}
         )
-        response = cluster.admin.get(path)
+        response = resources.admin.get(path)
     return base64.b64decode(response.raise_for_status().json()["data"][INGEST_SECRET_KEY])
 
 

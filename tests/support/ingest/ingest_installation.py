@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from tests.support.facade import Cluster, User
+from tests.support.facade import StoredResources, User
 from tests.support.facade_process import FacadeProcess
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.waiting import wait_for
@@ -21,7 +21,7 @@ class Installation:
     pod: IngestPod
     other_pod: IngestPod
     facade: FacadeProcess
-    cluster: Cluster
+    resources: StoredResources
     user: User
 
     def source(self, **address: JsonObject) -> JsonObject:
@@ -30,7 +30,7 @@ class Installation:
         return self.user.ok("POST", path, body)["source"]  # type: ignore[no-any-return]
 
     def status(self, source: JsonObject) -> JsonObject:
-        return self.cluster.get("sources", source["sourceId"]).get("status") or {}
+        return self.resources.get("sources", source["sourceId"]).get("status") or {}
 
     def wait_connect(self, source: JsonObject, wanted: str, deadline_s: float = 20.0) -> JsonObject:
         wait_for(lambda: self.status(source).get("connect") == wanted, f"the source is {wanted}", deadline_s)
@@ -39,7 +39,7 @@ class Installation:
     def events(self, source: JsonObject) -> Counter[str]:
         """How often a source's Kubernetes Events say that something happened, by their reasons."""
         query = {"fieldSelector": f"involvedObject.name={source['sourceId']}"}
-        found = self.cluster.admin.get(f"/api/v1/namespaces/{self.cluster.shows}/events", params=query)
+        found = self.resources.admin.get(f"/api/v1/namespaces/{self.resources.shows}/events", params=query)
         counts: Counter[str] = Counter()
         for each in found.raise_for_status().json()["items"]:
             counts[each["reason"]] += each["count"]

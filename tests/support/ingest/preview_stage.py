@@ -34,7 +34,7 @@ SOURCE = "source-cam"
 class Stage:
     """A show with a room and a camera, and the pods that the camera may be pushed to."""
 
-    cluster: OperatedNamespace
+    namespace: OperatedNamespace
     server: LiveKitServer
     pods: tuple[IngestPod, ...]
     room: str
@@ -59,7 +59,7 @@ class Stage:
 
     async def flows(self) -> None:
         async def check() -> bool:
-            source = await self.cluster.get("Source", SOURCE) or {}
+            source = await self.namespace.get("Source", SOURCE) or {}
             return source.get("status", {}).get("connect") == "Connected"
 
         await until(check, "the camera is connected")
@@ -79,7 +79,7 @@ def pod_name(number: int) -> str:
 
 @asynccontextmanager
 async def staged(
-    cluster: OperatedNamespace, server: LiveKitServer, folder: Path, pods: int = 1, **settings: str
+    operated_namespace: OperatedNamespace, server: LiveKitServer, folder: Path, pods: int = 1, **settings: str
 ) -> AsyncIterator[Stage]:
     """Everything but the operator runs for as long as the context lasts.
 
@@ -91,15 +91,17 @@ async def staged(
         (SECRET_NAME, {API_KEY: KEY, API_SECRET: SECRET}),
         (INGEST_SECRET, {INGEST_SECRET_KEY: INGEST.decode()}),
     ):
-        await cluster.client.create(
-            SECRETS, cluster.namespace, {"metadata": {"name": name}, "stringData": data}
+        await operated_namespace.client.create(
+            SECRETS, operated_namespace.namespace, {"metadata": {"name": name}, "stringData": data}
         )
-    await cluster.collection()
+    await operated_namespace.collection()
     preview = {"webrtc": {"displayName": "Camera"}}
     address: Document = {"rtmpPush": {}}
-    await cluster.create("Source", SOURCE, {"collectionId": "sunday", "address": address, "preview": preview})
+    await operated_namespace.create(
+        "Source", SOURCE, {"collectionId": "sunday", "address": address, "preview": preview}
+    )
     sources = [{"sourceId": SOURCE}]
-    project = await cluster.project("Stopped", **HOSTED, sources=sources, room={"state": "Open"})
+    project = await operated_namespace.project("Stopped", **HOSTED, sources=sources, room={"state": "Open"})
     with ScriptedFacade(INGEST) as facade, ExitStack() as stack:
         started = tuple(
             stack.enter_context(
@@ -107,11 +109,11 @@ async def staged(
             )
             for number in range(pods)
         )
-        async with cluster.operator(**operator_settings(server, started)):
-            key = await until(lambda: stream_key(cluster), "a stream key")
+        async with operated_namespace.operator(**operator_settings(server, started)):
+            key = await until(lambda: stream_key(operated_namespace), "a stream key")
             facade.keys.add(key)
-            await until(lambda: opened(cluster), "the room is open")
-        yield Stage(cluster, server, started, str(project["metadata"]["uid"]), key)
+            await until(lambda: opened(operated_namespace), "the room is open")
+        yield Stage(operated_namespace, server, started, str(project["metadata"]["uid"]), key)
 
 
 def folder_of(folder: Path, number: int) -> Path:
@@ -120,13 +122,15 @@ def folder_of(folder: Path, number: int) -> Path:
     return own
 
 
-async def stream_key(cluster: OperatedNamespace) -> str | None:
+async def stream_key(operated_namespace: OperatedNamespace) -> str | None:
     with suppress(ApiError):
-        secret = await cluster.client.get(SECRETS, cluster.namespace, secret_name(SOURCE))
+        secret = await operated_namespace.client.get(
+            SECRETS, operated_namespace.namespace, secret_name(SOURCE)
+        )
         return base64.b64decode(secret["data"]["streamKey"]).decode()
     return None
 
 
-async def opened(cluster: OperatedNamespace) -> bool:
-    room = ((await cluster.get("Project", "show")) or {}).get("status", {}).get("room") or {}
+async def opened(operated_namespace: OperatedNamespace) -> bool:
+    room = ((await operated_namespace.get("Project", "show")) or {}).get("status", {}).get("room") or {}
     return room.get("phase") == "Open"

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import jwt
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 
 from onair_api.settings import RoomSettings
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME, SIGNAL_PATH
@@ -23,17 +23,17 @@ def room_server(folder: Path, **settings: Any) -> LiveKitServer:
     return LiveKitServer(folder, room={"auto_create": False}, **settings)
 
 
-def add_credentials(cluster: Cluster) -> None:
+def add_credentials(resources: StoredResources) -> None:
     """The Secret that the operator makes."""
-    path = f"/api/v1/namespaces/{cluster.release}/secrets"
-    if cluster.admin.get(f"{path}/{SECRET_NAME}").is_success:
+    path = f"/api/v1/namespaces/{resources.release}/secrets"
+    if resources.admin.get(f"{path}/{SECRET_NAME}").is_success:
         return
     data = {API_KEY: KEY, API_SECRET: SECRET}
     document = {
         "metadata": {"name": SECRET_NAME},
         "data": {name: base64.b64encode(value.encode()).decode() for name, value in data.items()},
     }
-    cluster.admin.post(path, json=document).raise_for_status()
+    resources.admin.post(path, json=document).raise_for_status()
 
 
 def settings_for(server: LiveKitServer, token_s: int = 300) -> RoomSettings:

@@ -14,10 +14,10 @@ from tests.support.controllers import Controller
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import host_address, own_image
-from tests.support.facade import Cluster
+from tests.support.facade import StoredResources
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.pod_page import PORT as PAGE_PORT
-from tests.support.installation import new_cluster
+from tests.support.installation import new_installation
 from tests.support.kubelet import Kubelets, RunningPod
 from tests.support.media.live_view import LiveView
 from tests.support.redis_server import RedisServer
@@ -50,7 +50,7 @@ class OnAir:
 
     def __init__(
         self,
-        cluster: Cluster,
+        resources: StoredResources,
         control_plane: ControlPlane,
         redis: RedisServer,
         operator: Controller,
@@ -61,10 +61,10 @@ class OnAir:
         rooms: LiveKitServer,
         size: tuple[int, int],
     ) -> None:
-        self.cluster, self.control_plane, self.redis = cluster, control_plane, redis
+        self.resources, self.control_plane, self.redis = resources, control_plane, redis
         self.operator, self.facade, self.address = operator, facade, address
         self.kubelets, self.ingest, self.rooms = kubelets, ingest, rooms
-        key = cluster.add_api_key("studio")
+        key = resources.add_api_key("studio")
         wait_for(self.facade_is_ready, "the facade is ready", 60)
         self.client = wait_for(lambda: self._signed_in(key), "the API key is known", 30)
         video = {"width": size[0], "height": size[1], "framerate": RATE}
@@ -138,7 +138,7 @@ class OnAir:
         return str(access["accessToken"])
 
     def status(self) -> JsonObject:
-        status: JsonObject = self.cluster.get("projects", self.show.project).get("status") or {}
+        status: JsonObject = self.resources.get("projects", self.show.project).get("status") or {}
         return status
 
 
@@ -152,16 +152,16 @@ def on_air(
     address = f"http://{host}:{port}"
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="onair-scenes-")))
-        cluster = new_cluster(stack.enter_context(control_plane.client()))
+        resources = new_installation(stack.enter_context(control_plane.client()))
         server = stack.enter_context(RtmpContainer(own_image("mediamtx")))
         rooms = LiveKitServer(folder, host, room={"auto_create": False})
         media = {"tcp_port": rooms.tcp_port, "udp_port": rooms.udp_port, "node_ip": host}
         rooms.configure(rtc={**media, "use_external_ip": False, "ips": {"includes": [f"{host}/32"]}})
         stack.enter_context(rooms)
-        add_credentials(cluster)
-        cluster.add_secret(cluster.release, INGEST_SECRET, "Opaque", {INGEST_SECRET_KEY: SECRET})
+        add_credentials(resources)
+        resources.add_secret(resources.release, INGEST_SECRET, "Opaque", {INGEST_SECRET_KEY: SECRET})
         ingest = IngestPod(folder, f"http://{host}:{hook_port}", SECRET.encode())
-        names = {"showNamespace": cluster.shows, "releaseNamespace": cluster.release}
+        names = {"showNamespace": resources.shows, "releaseNamespace": resources.release}
         gateways = {"gateways": [{"name": "onair-ingest-0", "url": f"http://{host}:{ingest.port}"}]}
         both = {**names, "rooms": {"url": rooms.http_url}, "inside": {"refused": False}}
         operator_settings = {
@@ -181,14 +181,14 @@ def on_air(
             "redis": {"url": redis.url},
             "ingest": {**gateways, "hookPort": hook_port, "rtmpBaseUrl": ingest.rtmp},
         }
-        kubelets = stack.enter_context(Kubelets(cluster.admin, cluster.shows))
+        kubelets = stack.enter_context(Kubelets(resources.admin, resources.shows))
         kubeconfig = control_plane.kubeconfig
         operator = Controller("operator", "onair_operator", operator_settings, kubeconfig, folder)
         facade = Controller("facade", "onair_api", facade_settings, kubeconfig, folder)
         for each in (operator, facade):
             stack.enter_context(each).start()
         stack.enter_context(ingest)
-        air = OnAir(cluster, control_plane, redis, operator, facade, address, kubelets, ingest, rooms, size)
+        air = OnAir(resources, control_plane, redis, operator, facade, address, kubelets, ingest, rooms, size)
         air.show.add_destination(server.url, KEY, enabled=True)
         first = air.scene(first=square((128, 128, 128)))
         air.select(first)

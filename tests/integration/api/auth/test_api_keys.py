@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.tokens import invite, refreshed
 from tests.support.waiting import wait_for
 
@@ -13,11 +13,11 @@ TOKEN = "/live/v2/authentication/token"
 
 
 def test_an_api_key_that_is_removed_ends(
-    facade: Facade, cluster: Cluster, sign_in: Callable[..., User]
+    facade: Facade, resources: StoredResources, sign_in: Callable[..., User]
 ) -> None:
-    key = cluster.add_api_key("short-lived")
+    key = resources.add_api_key("short-lived")
     sign_in(key=key)
-    cluster.delete_api_key("short-lived")
+    resources.delete_api_key("short-lived")
 
     def refused() -> bool:
         return (
@@ -29,10 +29,10 @@ def test_an_api_key_that_is_removed_ends(
 
 
 def test_with_an_api_key_end_its_tokens_and_streams_on_all_replicas(
-    facade: Facade, second_facade: Facade, cluster: Cluster, sign_in: Callable[..., User]
+    facade: Facade, second_facade: Facade, resources: StoredResources, sign_in: Callable[..., User]
 ) -> None:
     kept = sign_in()
-    host = sign_in(key=cluster.add_api_key("breached"))
+    host = sign_in(key=resources.add_api_key("breached"))
     show = host.project()
     guest = refreshed(invite(show, "GUEST"))
     users = [User(each, user.token) for each in (facade, second_facade) for user in (host, guest)]
@@ -40,7 +40,7 @@ def test_with_an_api_key_end_its_tokens_and_streams_on_all_replicas(
         user.ok("GET", show.path)
     users.append(refreshed(host, second_facade))
     with WebSocket(second_facade, host.token) as stream:
-        cluster.delete_api_key("breached")
+        resources.delete_api_key("breached")
         wait_for(
             lambda: {user.call("GET", show.path).status_code for user in users} == {401}, "the tokens ended"
         )

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, Show, StartFacade, User
+from tests.support.facade import Facade, Show, StartFacade, StoredResources, User
 from tests.support.tokens import (
     assert_error,
     claims_of,
@@ -142,11 +142,11 @@ def test_codes_are_shown_to_hosts_and_co_hosts_alone(show: Show) -> None:
 
 
 def test_a_code_of_somebody_else_does_not_exist(
-    show: Show, sign_in: Callable[..., User], cluster: Cluster
+    show: Show, sign_in: Callable[..., User], resources: StoredResources
 ) -> None:
     code = make_code(show.user, show)
     sibling = show.user.project(show.collection)
-    others = [sign_in(), sign_in(key=cluster.add_api_key("elsewhere")), invite(sibling, "COHOST")]
+    others = [sign_in(), sign_in(key=resources.add_api_key("elsewhere")), invite(sibling, "COHOST")]
     for other in others:
         for method in ("GET", "DELETE"):
             assert_error(other.call(method, f"{CODES}/{code['code']}"), 404, 5)
@@ -164,11 +164,11 @@ def test_a_code_ends_with_its_project(show: Show, anna: User) -> None:
 
 
 def test_a_code_is_in_a_secret_that_goes_with_its_project(
-    show: Show, cluster: Cluster, recorded_logs: Any
+    show: Show, resources: StoredResources, recorded_logs: Any
 ) -> None:
     code = make_code(show.user, show)
     token = token_at(show.user.facade, code["url"]).token
-    codes = [s for s in cluster.secrets() if s["type"] == "onair.dev/guest-code"]
+    codes = [s for s in resources.secrets() if s["type"] == "onair.dev/guest-code"]
     (secret,) = [s for s in codes if s["metadata"]["labels"].get("onair.dev/guest-code-of") == show.id]
     assert secret["immutable"]
     assert code["code"] not in str(secret["metadata"]), "it is named by a hash"
@@ -189,25 +189,25 @@ def sweeping(start_facade: StartFacade, facade: Facade) -> Iterator[Facade]:
 
 
 def test_what_has_ended_is_swept_and_what_has_not_stays(
-    show: Show, cluster: Cluster, sweeping: Facade
+    show: Show, resources: StoredResources, sweeping: Facade
 ) -> None:
     code = make_code(show.user, show)
     refreshed(invite(show))
-    kept = {s["metadata"]["name"] for s in cluster.secrets() if s["type"] in SWEPT}
+    kept = {s["metadata"]["name"] for s in resources.secrets() if s["type"] in SWEPT}
     for type_ in SWEPT:
         name = f"ended-{show.id}-{type_.partition('/')[2]}"
         metadata = {"name": name, "annotations": {"onair.dev/expires": "2020-01-01T00:00:00Z"}}
-        cluster.add_secret(cluster.shows, name, type_, {}, metadata=metadata)
+        resources.add_secret(resources.shows, name, type_, {}, metadata=metadata)
 
     def names() -> set[str]:
-        return {s["metadata"]["name"] for s in cluster.secrets() if s["type"] in SWEPT}
+        return {s["metadata"]["name"] for s in resources.secrets() if s["type"] in SWEPT}
 
     wait_for(lambda: not any(name.startswith(f"ended-{show.id}") for name in names()), "the sweep")
     assert kept <= names()
     assert token_at(show.user.facade, code["url"])
 
 
-def test_a_code_past_its_end_is_not_found(show: Show, cluster: Cluster) -> None:
+def test_a_code_past_its_end_is_not_found(show: Show, resources: StoredResources) -> None:
     """Also before it is swept: the sweep waits a minute, for clocks that differ."""
     brief = {"maxDuration": 1000}
     code = make_code(show.user, show, exchange=brief)

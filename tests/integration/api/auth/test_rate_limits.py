@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 import httpx
 import pytest
-from tests.support.facade import Cluster, Facade, StartFacade, User
+from tests.support.facade import Facade, StartFacade, StoredResources, User
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import TOKEN, assert_error
 from tests.support.waiting import wait_for
@@ -55,17 +55,17 @@ def hammer(user: User, most: int = 2000) -> httpx.Response:
 
 
 def own_service(
-    facade: Facade, cluster: Cluster, sign_in: Callable[..., User], name: str
+    facade: Facade, resources: StoredResources, sign_in: Callable[..., User], name: str
 ) -> Callable[[], User]:
     """Makes users of a service of its own, whose count no other test has touched."""
-    key = cluster.add_api_key(f"{name}-{time.monotonic_ns()}")
+    key = resources.add_api_key(f"{name}-{time.monotonic_ns()}")
     return lambda: User(facade, sign_in(key=key).token)
 
 
 def test_a_token_that_calls_too_often_is_told_when_to_come_back(
-    replicas: tuple[Facade, Facade], cluster: Cluster, sign_in: Callable[..., User]
+    replicas: tuple[Facade, Facade], resources: StoredResources, sign_in: Callable[..., User]
 ) -> None:
-    make = own_service(replicas[0], cluster, sign_in, "often")
+    make = own_service(replicas[0], resources, sign_in, "often")
     user, other = make(), make()
     response = hammer(user)
     assert_error(response, 429, 8)
@@ -81,9 +81,9 @@ def test_a_token_that_calls_too_often_is_told_when_to_come_back(
 
 
 def test_a_service_has_a_limit_for_all_its_tokens(
-    replicas: tuple[Facade, Facade], cluster: Cluster, sign_in: Callable[..., User]
+    replicas: tuple[Facade, Facade], resources: StoredResources, sign_in: Callable[..., User]
 ) -> None:
-    key = cluster.add_api_key(f"busy-{time.monotonic_ns()}")
+    key = resources.add_api_key(f"busy-{time.monotonic_ns()}")
     users = [User(replicas[i % 2], sign_in(key=key).token) for i in range(24)]
     end = time.monotonic() + 20
 
@@ -108,11 +108,11 @@ def test_probes_and_metrics_are_never_refused(replicas: tuple[Facade, Facade]) -
 
 def test_everybody_is_let_in_while_redis_is_away(
     replicas: tuple[Facade, Facade],
-    cluster: Cluster,
+    resources: StoredResources,
     sign_in: Callable[..., User],
     redis_server: RedisServer,
 ) -> None:
-    user = own_service(replicas[0], cluster, sign_in, "away")()
+    user = own_service(replicas[0], resources, sign_in, "away")()
     hammer(user)
     redis_server.stop()
     try:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.tokens import (
     TOKEN,
     assert_error,
@@ -95,9 +95,9 @@ def test_a_token_for_a_session_is_ended_before_it_was_redeemed(sign_in: Callable
 
 
 def test_a_backend_ends_tokens_of_its_service(
-    facade: Facade, second_facade: Facade, cluster: Cluster, sign_in: Callable[..., User]
+    facade: Facade, second_facade: Facade, resources: StoredResources, sign_in: Callable[..., User]
 ) -> None:
-    key, strange = cluster.add_api_key("revoking"), cluster.add_api_key("strange")
+    key, strange = resources.add_api_key("revoking"), resources.add_api_key("strange")
     host = sign_in(key=key)
     show = host.project()
     guest = invite(show, "GUEST")
@@ -112,16 +112,16 @@ def test_a_backend_ends_tokens_of_its_service(
         assert "accessToken" in response.text
         assert host.token not in response.text
     host.ok("GET", show.path)
-    pem, _ = private_key(cluster)
+    pem, _ = private_key(resources)
     expired = forged(host, pem, exp=claims_of(host.token)["iat"] + 1)
     assert revoke({"accessToken": expired.token}).status_code == 200
     assert_all_end([host, guest, User(second_facade, host.token)])
 
 
 def test_a_token_from_before_lineages_is_ended_with_its_successors(
-    cluster: Cluster, sign_in: Callable[..., User]
+    resources: StoredResources, sign_in: Callable[..., User]
 ) -> None:
-    pem, _ = private_key(cluster)
+    pem, _ = private_key(resources)
     old = forged(sign_in(), pem, lineage=None)
     assert claims_of(old.token)["lineage"] is None
     successor = refreshed(old)
@@ -131,9 +131,9 @@ def test_a_token_from_before_lineages_is_ended_with_its_successors(
 
 @pytest.mark.parametrize("lineage", ["text", [], [1], {}])
 def test_a_lineage_that_is_none_is_refused(
-    lineage: object, cluster: Cluster, sign_in: Callable[..., User]
+    lineage: object, resources: StoredResources, sign_in: Callable[..., User]
 ) -> None:
-    pem, _ = private_key(cluster)
+    pem, _ = private_key(resources)
     assert forged(sign_in(), pem, lineage=lineage).call("GET", "/collection").status_code == 401
 
 

@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.support.doors import DOOR, OVER_HTTP, RPC, Reason
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, TOKENS, World
 from tests.support.tokens import assert_error, claims_of, forged, invite, private_key, seen_by
 from tests.support.who_may import WHO_MAY
@@ -102,9 +102,9 @@ def hs256(user: User, key: bytes) -> User:
     return User(user.facade, (signed + b"." + signature).decode())
 
 
-def test_forged_tokens_open_nothing(world: World, served: set[str], cluster: Cluster) -> None:
+def test_forged_tokens_open_nothing(world: World, served: set[str], resources: StoredResources) -> None:
     host = world.host
-    pem, _ = private_key(cluster)
+    pem, _ = private_key(resources)
     now = claims_of(host.token)["iat"]
     assert forged(host, pem).ok("GET", world.show.path), "a token that is signed like this is good"
     nobody = {
@@ -124,14 +124,14 @@ def test_forged_tokens_open_nothing(world: World, served: set[str], cluster: Clu
 
 
 def test_strangers_find_nothing(
-    world: World, served: set[str], sign_in: Callable[..., User], cluster: Cluster
+    world: World, served: set[str], sign_in: Callable[..., User], resources: StoredResources
 ) -> None:
     """Tokens of another user, another service and another project."""
     sibling = world.host.project(world.show.collection)
     named = claims_of(world.host.token)["user"]["serviceUserId"]
     strangers = [
         sign_in(),
-        sign_in(named, key=cluster.add_api_key("elsewhere")),
+        sign_in(named, key=resources.add_api_key("elsewhere")),
         invite(sibling, "COHOST"),
         invite(sign_in().project(), "COHOST"),
     ]
@@ -159,13 +159,13 @@ def test_a_role_that_was_written_in_is_worth_nothing(world: World) -> None:
 
 
 def test_the_platforms_role_cannot_be_had_and_opens_nothing(
-    world: World, cluster: Cluster, facade: Facade, api_key: str
+    world: World, resources: StoredResources, facade: Facade, api_key: str
 ) -> None:
     response = facade.http.post(
         TOKENS, headers={"X-API-Key": api_key}, json={"serviceUserId": "a", "role": "ROLE_PLATFORM"}
     )
     assert_error(response, 403, 7)
-    pem, _ = private_key(cluster)
+    pem, _ = private_key(resources)
     assert_error(forged(world.host, pem, role="ROLE_PLATFORM").call("GET", world.show.path), 403, 7)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.signing_keys import AddedSigningKey
 from tests.support.tokens import refreshed
 from tests.support.waiting import wait_for
@@ -17,15 +17,15 @@ def test_with_a_signing_key_end_its_tokens_and_streams_on_all_replicas(
     end: Callable[[AddedSigningKey], None],
     facade: Facade,
     second_facade: Facade,
-    cluster: Cluster,
+    resources: StoredResources,
     sign_in: Callable[..., User],
 ) -> None:
     kept = sign_in()
     replicas = (facade, second_facade)
-    with AddedSigningKey(cluster, "signing-key-breached", *replicas) as key:
+    with AddedSigningKey(resources, "signing-key-breached", *replicas) as key:
         host, renewed_later = sign_in(), sign_in()
         with (
-            AddedSigningKey(cluster, "signing-key-later", *replicas),
+            AddedSigningKey(resources, "signing-key-later", *replicas),
             WebSocket(second_facade, host.token) as stream,
             WebSocket(second_facade, (renewed := refreshed(renewed_later)).token) as another,
         ):

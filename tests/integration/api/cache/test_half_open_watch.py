@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 from tests.support.api_server_proxy import Proxy, StartBehind
-from tests.support.facade import Cluster, Facade, Show, User, metric
+from tests.support.facade import Facade, Show, StoredResources, User, metric
 from tests.support.waiting import wait_for
 
 from onair_api.settings import CacheSettings
@@ -51,15 +51,19 @@ def call(show: Show, action: str) -> httpx.Response:
     return wait_for(attempt, "a new connection is opened")  # type: ignore[no-any-return]
 
 
-def test_a_stop_is_not_lost(both: tuple[Show, Show], stall: Callable[[], None], cluster: Cluster) -> None:
+def test_a_stop_is_not_lost(
+    both: tuple[Show, Show], stall: Callable[[], None], resources: StoredResources
+) -> None:
     show, there = both
     stall()
     call(show, "start")
     assert call(there, "stop").json() == {}
-    assert cluster.get("projects", show.id)["spec"]["broadcast"]["state"] == "Stopped"
+    assert resources.get("projects", show.id)["spec"]["broadcast"]["state"] == "Stopped"
 
 
-def test_a_start_is_not_lost(both: tuple[Show, Show], stall: Callable[[], None], cluster: Cluster) -> None:
+def test_a_start_is_not_lost(
+    both: tuple[Show, Show], stall: Callable[[], None], resources: StoredResources
+) -> None:
     show, there = both
     first = show.start()
     wait_for(lambda: there.status().get("broadcastId") == first, "the start is seen")
@@ -67,12 +71,12 @@ def test_a_start_is_not_lost(both: tuple[Show, Show], stall: Callable[[], None],
     call(show, "stop")
     second = call(there, "start").json()["broadcastId"]
     assert second != first
-    wanted = cluster.get("projects", show.id)["spec"]["broadcast"]
+    wanted = resources.get("projects", show.id)["spec"]["broadcast"]
     assert (wanted["state"], wanted["id"]) == ("Running", second)
 
 
 def test_what_the_other_replica_made_is_there_to_be_changed(
-    both: tuple[Show, Show], stall: Callable[[], None], cluster: Cluster
+    both: tuple[Show, Show], stall: Callable[[], None], resources: StoredResources
 ) -> None:
     show, there = both
     address = {"address": {"rtmpPull": {"url": "rtmp://a.example/live"}}}
@@ -87,7 +91,7 @@ def test_what_the_other_replica_made_is_there_to_be_changed(
         return None if response.status_code == 503 else response
 
     assert wait_for(changed, "a new connection is opened").status_code == 200
-    (stored,) = cluster.get("projects", show.id)["spec"]["sources"]
+    (stored,) = resources.get("projects", show.id)["spec"]["sources"]
     assert stored["trigger"]["start"] == "Or"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 import pytest
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.late_watch import hold_up
 from tests.support.layouts import layout
 from tests.support.tokens import assert_error
@@ -20,25 +20,25 @@ CALLS: list[tuple[str, str, JsonObject]] = [
 ]
 
 
-def recreate(cluster: Cluster, kind: str, plural: str, name: str, spec: Document) -> None:
+def recreate(resources: StoredResources, kind: str, plural: str, name: str, spec: Document) -> None:
     """Somebody else gives the name to an object of theirs."""
-    cluster.admin.delete(cluster.path(plural, name)).raise_for_status()
-    cluster.apply(kind, plural, name, spec)
+    resources.admin.delete(resources.path(plural, name)).raise_for_status()
+    resources.apply(kind, plural, name, spec)
 
 
 @pytest.fixture
-def theirs(cluster: Cluster) -> str:
+def theirs(resources: StoredResources) -> str:
     """A collection of another user's."""
     name = f"c-{secrets.token_hex(4)}"
     owner = {"serviceId": "studio", "serviceUserId": "bob"}
-    cluster.apply("Collection", "collections", name, {"owner": owner})
+    resources.apply("Collection", "collections", name, {"owner": owner})
     return name
 
 
 @pytest.mark.parametrize(("method", "path", "body"), CALLS, ids=str)
 def test_nothing_is_done_to_a_later_project_of_the_name(
     anna: User,
-    cluster: Cluster,
+    resources: StoredResources,
     facade: Facade,
     theirs: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -48,20 +48,20 @@ def test_nothing_is_done_to_a_later_project_of_the_name(
 ) -> None:
     show = anna.project()
     hold_up(facade, PROJECT, monkeypatch)
-    recreate(cluster, "Project", "projects", show.id, {"collectionId": theirs, "metadata": "theirs"})
-    before = cluster.get("projects", show.id)
+    recreate(resources, "Project", "projects", show.id, {"collectionId": theirs, "metadata": "theirs"})
+    before = resources.get("projects", show.id)
     assert_error(anna.call(method, show.path + path, body), 404, 5)
-    assert cluster.get("projects", show.id) == before
+    assert resources.get("projects", show.id) == before
 
 
 def test_no_layer_is_added_to_a_later_layout_of_the_name(
-    anna: User, cluster: Cluster, facade: Facade, theirs: str, monkeypatch: pytest.MonkeyPatch
+    anna: User, resources: StoredResources, facade: Facade, theirs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     show = anna.project()
     made = layout(show)
     hold_up(facade, LAYOUT, monkeypatch)
-    spec = {key: value for key, value in cluster.get("layouts", made.id)["spec"].items() if key != "layers"}
-    recreate(cluster, "Layout", "layouts", made.id, {**spec, "projectId": f"p-{theirs}"})
-    before = cluster.get("layouts", made.id)
+    spec = {key: value for key, value in resources.get("layouts", made.id)["spec"].items() if key != "layers"}
+    recreate(resources, "Layout", "layouts", made.id, {**spec, "projectId": f"p-{theirs}"})
+    before = resources.get("layouts", made.id)
     assert_error(made.call("POST", "/layers", {"type": "text"}), 404, 5)
-    assert cluster.get("layouts", made.id) == before
+    assert resources.get("layouts", made.id) == before

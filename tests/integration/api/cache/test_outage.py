@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, StartFacade, User
+from tests.support.facade import Facade, StartFacade, StoredResources, User
 from tests.support.tokens import invite, refresh, refreshed
 from tests.support.waiting import wait_for
 
@@ -23,7 +23,7 @@ def quick(start_facade: StartFacade) -> Iterator[Facade]:
 
 
 def test_reads_go_on_writes_wait_and_everything_recovers(
-    quick: Facade, sign_in: Callable[..., User], control_plane: ControlPlane, cluster: Cluster
+    quick: Facade, sign_in: Callable[..., User], control_plane: ControlPlane, resources: StoredResources
 ) -> None:
     anna = sign_in(facade=quick)
     show = anna.project()
@@ -53,5 +53,5 @@ def test_reads_go_on_writes_wait_and_everything_recovers(
     wait_for(lambda: quick.http.get("/readyz").status_code == 200, "the facade is ready again")
     assert refreshed(guest).ok("GET", show.path), "the failed refresh did not use it up"
     assert show.patch(metadata="after")["project"]["metadata"] == "after"
-    cluster.patch("projects", show.id, {"spec": {"metadata": "by hand"}})
+    resources.patch("projects", show.id, {"spec": {"metadata": "by hand"}})
     wait_for(lambda: show.get()["project"]["metadata"] == "by hand", "the watch works again")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.support.facade import Cluster, Show, User
+from tests.support.facade import Show, StoredResources, User
 from tests.support.waiting import wait_for
 
 RESOURCES = ("collections", "projects", "destinations", "sources", "layouts", "secrets")
 PROJECTS = 12
 
 
-def reads(cluster: Cluster) -> float:
+def reads(resources: StoredResources) -> float:
     """Objects and lists that the API server was asked for so far, of the kinds that shows are made of."""
-    text = cluster.admin.get("/metrics").raise_for_status().text
+    text = resources.admin.get("/metrics").raise_for_status().text
     return sum(
         float(line.rpartition(" ")[2])
         for line in text.splitlines()
@@ -41,12 +41,14 @@ def owner(sign_in: Callable[..., User]) -> User:
     return user
 
 
-def test_reading_all_that_is_owned_asks_the_api_server_nothing(owner: User, cluster: Cluster) -> None:
+def test_reading_all_that_is_owned_asks_the_api_server_nothing(
+    owner: User, resources: StoredResources
+) -> None:
     found = owner.ok("GET", "/collection")["collections"]
     projects = found[0]["projects"]
     shows = [Show(owner, found[0]["collectionId"], each["projectId"]) for each in projects]
-    wait_for(lambda: quiet(owner, cluster), "nobody else reads")
-    before = reads(cluster)
+    wait_for(lambda: quiet(owner, resources), "nobody else reads")
+    before = reads(resources)
     for _ in range(3):
         assert len(owner.ok("GET", "/collection")["collections"][0]["projects"]) == PROJECTS
         for show in shows:
@@ -54,15 +56,15 @@ def test_reading_all_that_is_owned_asks_the_api_server_nothing(owner: User, clus
             assert all(each["address"]["rtmpPush"]["key"] for each in read["destinations"])
             assert len(read["guestCodes"]) == 1
         owner.ok("GET", f"/collection/{shows[0].collection}/source")
-    assert reads(cluster) == before
+    assert reads(resources) == before
 
 
-def quiet(owner: User, cluster: Cluster) -> bool:
+def quiet(owner: User, resources: StoredResources) -> bool:
     """Whether a while passes without a read, though the first may fill what is remembered."""
     owner.ok("GET", "/collection")
-    before = reads(cluster)
+    before = reads(resources)
     owner.ok("GET", "/collection")
-    return reads(cluster) == before
+    return reads(resources) == before
 
 
 def test_projects_and_destinations_come_oldest_first(sign_in: Callable[..., User]) -> None:

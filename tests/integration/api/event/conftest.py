@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.facade import Cluster, Facade
+from tests.support.facade import Facade, StoredResources
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
@@ -26,10 +26,12 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-def own(rights: Path, cluster: Cluster, redis: RedisServer, recorded_logs: object) -> Iterator[Facade]:
+def own(
+    rights: Path, resources: StoredResources, redis: RedisServer, recorded_logs: object
+) -> Iterator[Facade]:
     events = EventSettings(drain_s=0.1, backlog_events=50, stalled_after_s=1.0)
     with Facade(
-        rights, cluster.shows, cluster.release, redis=RedisSettings(url=redis.url), events=events
+        rights, resources.shows, resources.release, redis=RedisSettings(url=redis.url), events=events
     ) as facade:
         wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
         yield facade

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, WebSocket, events_of
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.layouts import layout
 from tests.support.tokens import invite, refreshed
 from tests.support.waiting import wait_for
@@ -27,7 +27,7 @@ def received(stream: WebSocket, last: str = "end") -> list[str]:
 
 
 def test_a_guest_receives_its_project_and_what_is_published_above(
-    host: User, two: Facade, cluster: Cluster
+    host: User, two: Facade, resources: StoredResources
 ) -> None:
     show = host.project()
     sibling = host.project(show.collection)
@@ -35,8 +35,8 @@ def test_a_guest_receives_its_project_and_what_is_published_above(
         "collectionId": show.collection,
         "address": {"rtmpPull": {"url": "rtmp://a.example/secret-path"}},
     }
-    cluster.apply("Source", "sources", f"a-{show.id}", camera)
-    cluster.apply("Source", "sources", f"b-{show.id}", camera)
+    resources.apply("Source", "sources", f"a-{show.id}", camera)
+    resources.apply("Source", "sources", f"b-{show.id}", camera)
     show.patch(metadata=0)
     guest = invite(show, "GUEST")
     wait_for(lambda: knows(two, show, f"a-{show.id}", f"b-{show.id}"), "the other replica is up to date")
@@ -54,7 +54,7 @@ def test_a_guest_receives_its_project_and_what_is_published_above(
         while "SUB_TYPE_ADD" not in (name := events_of(owner, 1)[0]["event"]["name"]):
             assert name
         for source in ("a", "b"):
-            cluster.patch("sources", f"{source}-{show.id}", {"spec": {"metadata": source}})
+            resources.patch("sources", f"{source}-{show.id}", {"spec": {"metadata": source}})
             assert "SOURCE" in events_of(owner, 1)[0]["event"]["name"]
         publish(guest, "end", projectId=show.id)
         names = received(stream)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.event_client import WebSocket, events_of
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 
 from onair_crds.shapes import JsonObject
 
@@ -13,7 +13,7 @@ def received(stream: WebSocket, count: int) -> list[JsonObject]:
 
 
 def test_both_see_what_http_and_kubectl_change_in_order_and_under_the_same_ids(
-    host: User, one: Facade, two: Facade, cluster: Cluster
+    host: User, one: Facade, two: Facade, resources: StoredResources
 ) -> None:
     show = host.project()
     layout = host.ok(
@@ -48,9 +48,9 @@ def test_both_see_what_http_and_kubectl_change_in_order_and_under_the_same_ids(
         seen, also = received(a, 1), received(b, 1)  # the guest's replica knows the layer
         guest.ok("PATCH", f"{layers}/{layer['id']}", {"x": 10, "y": 20})
         show.patch(updateMask="metadata", metadata={"scene": 2})
-        cluster.patch("projects", show.id, {"spec": {"metadata": {"scene": 3}}})
-        cluster.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Starting"})
-        cluster.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Running"})
+        resources.patch("projects", show.id, {"spec": {"metadata": {"scene": 3}}})
+        resources.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Starting"})
+        resources.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Running"})
         seen += received(a, 5)
         also += received(b, 5)
 

@@ -12,9 +12,9 @@ import pytest
 from tests.support.busybody import Busybody, changing, everything
 from tests.support.control_plane import ControlPlane
 from tests.support.doors import RPC
-from tests.support.facade import Cluster, Facade, StartFacade, User
+from tests.support.facade import Facade, StartFacade, StoredResources, User
 from tests.support.fixtures import doors
-from tests.support.installation import grant, new_cluster
+from tests.support.installation import grant, new_installation
 from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, Call, World
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import assert_error, forged, invite, private_key, refresh
@@ -94,10 +94,10 @@ def test_unauthenticated(world: World, own: Facade, promised: dict[str, set[int]
         assert door == RPC or response.headers["WWW-Authenticate"]
 
 
-def test_permission_denied(world: World, cluster: Cluster, promised: dict[str, set[int]]) -> None:
+def test_permission_denied(world: World, resources: StoredResources, promised: dict[str, set[int]]) -> None:
     calls = promising(promised, 403)
     assert set(calls) == TOKEN_OPERATIONS
-    nobody = forged(world.host, private_key(cluster)[0], role="ROLE_PLATFORM")
+    nobody = forged(world.host, private_key(resources)[0], role="ROLE_PLATFORM")
     for call in calls.values():
         assert_error(world.call(nobody, call), 403, 7)
 
@@ -147,14 +147,14 @@ def test_invalid_argument_and_failed_precondition(world: World, promised: dict[s
 def test_aborted(
     world: World,
     own: Facade,
-    cluster: Cluster,
+    resources: StoredResources,
     promised: dict[str, set[int]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where others are always first it is given up and nothing has changed; all else waits for nobody."""
-    busybody = Busybody(own, cluster, monkeypatch)
+    busybody = Busybody(own, resources, monkeypatch)
     busybody.wins(monkeypatch)
-    before = everything(cluster, world)
+    before = everything(resources, world)
     aborted = set()
     for operation, call in CALLS.items():
         if operation not in promising(promised, 409).keys() - NEEDS_ROOM_SERVER:
@@ -170,8 +170,8 @@ def test_aborted(
         aborted.add(operation)
         if operation == "StopProjectBroadcast":
             world.call(world.host, call)
-            before = everything(cluster, world)
-        assert everything(cluster, world) == before, operation
+            before = everything(resources, world)
+        assert everything(resources, world) == before, operation
     assert aborted == promising(promised, 409).keys() - NEEDS_ROOM_SERVER
     busybody.on = True
     for operation, call in CALLS.items():
@@ -180,9 +180,9 @@ def test_aborted(
 
 
 def test_an_update_outlasts_others_who_are_faster_many_times(
-    world: World, own: Facade, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+    world: World, own: Facade, resources: StoredResources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    busybody = Busybody(own, cluster, monkeypatch)
+    busybody = Busybody(own, resources, monkeypatch)
     busybody.on, busybody.tires_after = True, 60
     response = world.call(world.host, changing("UpdateProject", CALLS["UpdateProject"]))
     assert (response.status_code, busybody.writes) == (200, 60)
@@ -190,7 +190,7 @@ def test_an_update_outlasts_others_who_are_faster_many_times(
 
 def test_resource_exhausted(
     start_facade: StartFacade,
-    cluster: Cluster,
+    resources: StoredResources,
     redis: RedisServer,
     sign_in: Callable[..., User],
     promised: dict[str, set[int]],
@@ -203,25 +203,25 @@ def test_resource_exhausted(
         wait_for(
             lambda: world.host.call("GET", world.show.path).status_code == 429, "the limit is reached", 20
         )
-        before = everything(cluster, world)
+        before = everything(resources, world)
         calls = promising(promised, 429)
         assert set(calls) == TOKEN_OPERATIONS
         for call in calls.values():
             response = world.call(world.host, call)
             assert_error(response, 429, 8)
             assert 0 < int(response.headers["Retry-After"]) <= 60
-        assert everything(cluster, world) == before
+        assert everything(resources, world) == before
 
 
 def test_operations_of_api_keys(
     control_plane: ControlPlane, admin: httpx.Client, recorded_logs: Any, redis: RedisServer
 ) -> None:
     """An installation whose signing key is gone issues nothing until it has another."""
-    cluster = new_cluster(admin)
-    key, poor = cluster.add_api_key("studio"), cluster.add_api_key("poor")
+    resources = new_installation(admin)
+    key, poor = resources.add_api_key("studio"), resources.add_api_key("poor")
     limits = RateLimitSettings(window_s=60, per_token=0, per_service=30)
     settings: dict[str, Any] = {"rate_limits": limits, "redis": RedisSettings(url=redis.url)}
-    with Facade(grant(control_plane, cluster), cluster.shows, cluster.release, **settings) as own:
+    with Facade(grant(control_plane, resources), resources.shows, resources.release, **settings) as own:
         paths = own.http.get("/openapi.json").json()["paths"]
         create, test = "/live/v2/authentication/token", "/live/v2/authentication/token/test"
         assert set(paths[create]["post"]["responses"]) == {"200", "400", "401", "403", "429", "503"}
@@ -241,13 +241,13 @@ def test_operations_of_api_keys(
         for response in both(poor):
             assert_error(response, 429, 8)
             assert int(response.headers["Retry-After"]) > 0
-        pem, name = private_key(cluster)
-        admin.delete(f"/api/v1/namespaces/{cluster.release}/secrets/{name}").raise_for_status()
+        pem, name = private_key(resources)
+        admin.delete(f"/api/v1/namespaces/{resources.release}/secrets/{name}").raise_for_status()
         wait_for(lambda: both(key)[0].status_code == 503, "the key is gone")
         for response in both(key):
             assert_error(response, 503, 14)
             assert int(response.headers["Retry-After"]) > 0
-        cluster.add_secret(cluster.release, "another", "onair.dev/signing-key", {"private.pem": pem})
+        resources.add_secret(resources.release, "another", "onair.dev/signing-key", {"private.pem": pem})
         wait_for(lambda: both(key)[0].is_success, "tokens are issued again")
 
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.support.facade import Cluster, Facade, StartFacade, User
+from tests.support.facade import Facade, StartFacade, StoredResources, User
 from tests.support.ingest.gateway_client import GatewayClient, hook_url, ingest_secret
 from tests.support.json_values import JSON
 from tests.support.redis_server import RedisServer
@@ -82,7 +82,7 @@ def test_a_deleted_source_has_no_key_any_more(
 
 
 def test_a_source_that_another_gateway_receives_is_in_use(
-    gateway: GatewayClient, hook_facade: Facade, cluster: Cluster, sign_in: SignIn
+    gateway: GatewayClient, hook_facade: Facade, resources: StoredResources, sign_in: SignIn
 ) -> None:
     source = source_of(sign_in(facade=hook_facade))
     key, name = key_of(source), source["sourceId"]
@@ -106,12 +106,12 @@ def _with_status(facade: Facade, name: str, connect: str, gateway: str) -> JsonO
 
 
 def test_a_key_whose_secret_is_replaced_is_unknown_and_the_new_one_admits(
-    gateway: GatewayClient, hook_facade: Facade, cluster: Cluster, sign_in: SignIn
+    gateway: GatewayClient, hook_facade: Facade, resources: StoredResources, sign_in: SignIn
 ) -> None:
     source = source_of(sign_in(facade=hook_facade))
     name = f"source-{source['sourceId']}"
-    assert cluster.admin.delete(f"/api/v1/namespaces/{cluster.shows}/secrets/{name}").is_success
-    cluster.add_secret(cluster.shows, name, "onair.dev/credentials", {"streamKey": "rolled-key"})
+    assert resources.admin.delete(f"/api/v1/namespaces/{resources.shows}/secrets/{name}").is_success
+    resources.add_secret(resources.shows, name, "onair.dev/credentials", {"streamKey": "rolled-key"})
     wait_for(lambda: gateway.ask("rolled-key") == "Admitted", "the new key admits")
     assert gateway.ask(key_of(source)) == "UnknownKey"
 
@@ -130,12 +130,12 @@ def test_only_gateways_are_answered_and_only_at_their_own_port(
 
 
 def test_a_thousand_wrong_keys_take_no_others_time(
-    hook_facade: Facade, cluster: Cluster, gateway: GatewayClient, sign_in: SignIn
+    hook_facade: Facade, resources: StoredResources, gateway: GatewayClient, sign_in: SignIn
 ) -> None:
     """Each is one look into a table: a hundred a second are a small part of one core."""
     for number in range(20):
-        cluster.add_secret(
-            cluster.shows, f"source-load-{number}", "onair.dev/credentials", {"streamKey": f"load-{number}"}
+        resources.add_secret(
+            resources.shows, f"source-load-{number}", "onair.dev/credentials", {"streamKey": f"load-{number}"}
         )
     began_s = time.process_time()
     for number in range(1000):
@@ -145,13 +145,13 @@ def test_a_thousand_wrong_keys_take_no_others_time(
 
 
 def test_publishers_are_let_in_while_redis_is_away(
-    start_facade: StartFacade, cluster: Cluster, sign_in: SignIn, tmp_path: Path
+    start_facade: StartFacade, resources: StoredResources, sign_in: SignIn, tmp_path: Path
 ) -> None:
     redis = RedisServer(tmp_path)
     redis.start()
     settings = {"ingest": IngestSettings(hook_port=0), "redis": RedisSettings(url=redis.url)}
     with start_facade(**settings) as facade:
-        gateway = GatewayClient(facade, ingest_secret(cluster))
+        gateway = GatewayClient(facade, ingest_secret(resources))
         key = key_of(source_of(sign_in(facade=facade)))
         for ends in (redis.freeze, redis.stop):
             redis.thaw()
@@ -163,10 +163,10 @@ def test_publishers_are_let_in_while_redis_is_away(
 
 
 def test_a_request_that_does_not_come_whole_is_not_waited_for(
-    hook_facade: Facade, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+    hook_facade: Facade, resources: StoredResources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hook, "BODY_TIMEOUT_S", 0.1)
-    token = gateway_token(ingest_secret(cluster), "facade")
+    token = gateway_token(ingest_secret(resources), "facade")
     head = f"POST {HOOK_PATH} HTTP/1.1\r\nHost: facade\r\nAuthorization: Bearer {token}\r\n"
     with socket.create_connection(("127.0.0.1", hook_facade.services.ingest_hook.port), 5) as connection:
         connection.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.layouts import PLAIN, ROOT, layout, scene
 from tests.support.tokens import assert_error, violations_of
 from tests.support.waiting import wait_for
@@ -157,28 +157,28 @@ def test_type_project_and_collection_stay(show: Show) -> None:
     assert made.get() == made.record
 
 
-def test_request_metadata_is_echoed_and_left_for_the_event(show: Show, cluster: Cluster) -> None:
+def test_request_metadata_is_echoed_and_left_for_the_event(show: Show, resources: StoredResources) -> None:
     sent = {"requestMetadata": {"why": "test"}}
     headers = {"SessionId": "session-1"}
     made = show.user.ok("POST", ROOT, {"projectId": show.id, **sent}, headers=headers)
     assert made.pop("requestMetadata") == {"why": "test"}
     path = f"{ROOT}/{made['id']}"
     assert show.user.ok("GET", path) == made
-    note = cluster.get("layouts", made["id"])["metadata"]["annotations"]["onair.dev/request"]
+    note = resources.get("layouts", made["id"])["metadata"]["annotations"]["onair.dev/request"]
     assert '"sessionId":"session-1"' in note
     assert '"why":"test"' in note
     assert show.user.ok("PATCH", path, {"width": 5, **sent})["requestMetadata"] == {"why": "test"}
     assert show.user.ok("DELETE", path, sent) == {"id": made["id"], **sent}
 
 
-def test_deletion_with_and_without_a_body(show: Show, cluster: Cluster) -> None:
+def test_deletion_with_and_without_a_body(show: Show, resources: StoredResources) -> None:
     for options in ({}, {"body": {}}, {"content": b""}):
         made = scene(show)
         assert show.user.ok("DELETE", made.path, **options) == {"id": made.id}
         assert_error(made.call("GET"), 404, 5)
         assert_error(made.call("GET", "/layers"), 404, 5)
         assert_error(made.call("DELETE"), 404, 5)
-        assert not cluster.exists("layouts", made.id)
+        assert not resources.exists("layouts", made.id)
 
 
 def test_the_list_is_a_bare_array_oldest_first_with_filters(anna: User) -> None:
@@ -223,20 +223,22 @@ def test_layouts_of_others_do_not_exist(show: Show, sign_in: Callable[..., User]
     assert bob.ok("GET", f"{ROOT}?projectId={show.id}") == []
 
 
-def test_a_layout_goes_with_its_project(show: Show, cluster: Cluster) -> None:
+def test_a_layout_goes_with_its_project(show: Show, resources: StoredResources) -> None:
     made = [layout(show), scene(show)]
-    (owner,) = cluster.get("layouts", made[0].id)["metadata"]["ownerReferences"]
+    (owner,) = resources.get("layouts", made[0].id)["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["name"]) == ("Project", show.id)
     assert show.user.ok("DELETE", show.path) == {"broadcastStopped": False, "layoutsDeleted": 2}
     assert_error(made[0].call("GET"), 404, 5)
-    assert not cluster.exists("layouts", made[1].id)
+    assert not resources.exists("layouts", made[1].id)
 
 
 def test_a_layout_of_a_manifest_shows_what_it_leaves_out(
-    show: Show, cluster: Cluster, facade: Facade
+    show: Show, resources: StoredResources, facade: Facade
 ) -> None:
     name = f"by-hand-{show.id}"
-    cluster.apply("Layout", "layouts", name, {"projectId": show.id, "layers": [{"id": "a", "type": "text"}]})
+    resources.apply(
+        "Layout", "layouts", name, {"projectId": show.id, "layers": [{"id": "a", "type": "text"}]}
+    )
     wait_for(lambda: facade.view.get("Layout", name), "the layout is seen")
     shown = show.user.ok("GET", f"{ROOT}/{name}")
     assert shown == {
@@ -252,8 +254,10 @@ def test_a_layout_of_a_manifest_shows_what_it_leaves_out(
     assert show.user.ok("PATCH", f"{ROOT}/{name}/layers/a", {"x": 7})["x"] == 7
 
 
-def test_a_layout_without_a_project_is_nobodys(anna: User, cluster: Cluster, facade: Facade) -> None:
+def test_a_layout_without_a_project_is_nobodys(
+    anna: User, resources: StoredResources, facade: Facade
+) -> None:
     name = f"orphan-{secrets.token_hex(4)}"
-    cluster.apply("Layout", "layouts", name, {"projectId": "missing"})
+    resources.apply("Layout", "layouts", name, {"projectId": "missing"})
     wait_for(lambda: facade.view.get("Layout", name), "the layout is seen")
     assert_error(anna.call("GET", f"{ROOT}/{name}"), 404, 5)

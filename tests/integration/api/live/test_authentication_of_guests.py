@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.tokens import (
     assert_error,
     claims_of,
@@ -81,7 +81,7 @@ def test_a_wrong_request_names_every_field(show: Show, change: JsonObject, field
 
 
 def test_a_guest_reaches_its_project_and_nothing_beside(
-    show: Show, sign_in: Callable[..., User], cluster: Cluster
+    show: Show, sign_in: Callable[..., User], resources: StoredResources
 ) -> None:
     guest = invite(show, "COHOST")
     assert seen_by(guest, show).get()["project"]["projectId"] == show.id
@@ -93,8 +93,8 @@ def test_a_guest_reaches_its_project_and_nothing_beside(
         assert_error(guest.call("POST", GUEST, invitation(other)), 404, 5)
     moved = f"/collection/{stranger.collection}/project/{show.id}"
     assert_error(guest.call("GET", moved), 404, 5)
-    elsewhere = sign_in(key=cluster.add_api_key("elsewhere"))
-    key, _ = private_key(cluster)
+    elsewhere = sign_in(key=resources.add_api_key("elsewhere"))
+    key, _ = private_key(resources)
     control = claims_of(guest.token)["guestControl"]
     intruder = forged(elsewhere, key, role="ROLE_COHOST", guestControl=control)
     assert_error(intruder.call("GET", show.path), 404, 5)
@@ -165,8 +165,8 @@ def test_a_guests_link_lasts_two_days_where_nothing_else_is_asked_for(
     assert claims["exp"] - claims["iat"] == 172_800
 
 
-def test_a_guests_invitations_do_not_prolong_his_own_stay(show: Show, cluster: Cluster) -> None:
-    key, _ = private_key(cluster)
+def test_a_guests_invitations_do_not_prolong_his_own_stay(show: Show, resources: StoredResources) -> None:
+    key, _ = private_key(resources)
     guest = invite(show, "COHOST", maxDuration=604_800_000)
     claims = claims_of(guest.token)
     six_days = 6 * 86_400
@@ -218,8 +218,8 @@ def test_an_exchange_token_is_good_for_refreshes_alone(show: Show, second_facade
     assert_error(token.call("POST", GUEST, invitation(show)), 401, 16)
 
 
-def test_an_exchange_token_ends(show: Show, cluster: Cluster) -> None:
-    key, _ = private_key(cluster)
+def test_an_exchange_token_ends(show: Show, resources: StoredResources) -> None:
+    key, _ = private_key(resources)
     token = invite(show, exchange={})
     claims = claims_of(token.token)
     ended = forged(token, key, iat=claims["iat"] - 200_000, exp=claims["iat"] - 100)
@@ -236,7 +236,7 @@ def test_a_guests_token_ends_with_its_project(show: Show, second_facade: Facade)
 
 
 def test_an_impersonator_acts_for_another_user_and_sees_no_secret(
-    anna: User, sign_in: Callable[..., User], cluster: Cluster
+    anna: User, sign_in: Callable[..., User], resources: StoredResources
 ) -> None:
     show = anna.project()
     show.destination()
@@ -248,5 +248,5 @@ def test_an_impersonator_acts_for_another_user_and_sees_no_secret(
     assert "key" not in address["rtmpPush"]
     seen_by(support, show).patch(metadata="helped")
     assert_error(support.call("POST", GUEST, invitation(show)), 403, 7)
-    stranger = sign_in(name, role="ROLE_IMPERSONATE", key=cluster.add_api_key("elsewhere"))
+    stranger = sign_in(name, role="ROLE_IMPERSONATE", key=resources.add_api_key("elsewhere"))
     assert_error(stranger.call("GET", show.path), 404, 5)

@@ -10,16 +10,16 @@ from typing import Any
 import httpx
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.tokens import assert_error, claims_of, forged, invite, private_key, refresh, refreshed
 from tests.support.waiting import wait_for
 
 WEEK_S = 604_800
 
 
-def aged(user: User, cluster: Cluster, age_s: int, left_s: int, **changes: Any) -> User:
+def aged(user: User, resources: StoredResources, age_s: int, left_s: int, **changes: Any) -> User:
     """The same token as if it had been issued `age_s` ago, with `left_s` to go."""
-    pem, _ = private_key(cluster)
+    pem, _ = private_key(resources)
     now = claims_of(user.token)["iat"]
     changes.setdefault("auth_time", now - age_s)
     return forged(user, pem, iat=now - age_s, exp=now + left_s, **changes)
@@ -38,9 +38,9 @@ def test_a_refresh_keeps_the_grants(anna: User) -> None:
     assert after["exp"] - after["iat"] == before["exp"] - before["iat"]
 
 
-def test_a_token_near_its_end_is_renewed_on_any_response(anna: User, cluster: Cluster) -> None:
+def test_a_token_near_its_end_is_renewed_on_any_response(anna: User, resources: StoredResources) -> None:
     show = anna.project()
-    old = aged(anna, cluster, 3600, 100)
+    old = aged(anna, resources, 3600, 100)
     expected = claims_of(old.token)
     for method, path, status in (
         ("GET", show.path, 200),
@@ -59,34 +59,34 @@ def test_a_token_near_its_end_is_renewed_on_any_response(anna: User, cluster: Cl
     assert len({renewed(old.call("GET", show.path)) for _ in range(3)}) == 1, "one successor, not many"
 
 
-def test_a_token_far_from_its_end_is_not(anna: User, cluster: Cluster) -> None:
+def test_a_token_far_from_its_end_is_not(anna: User, resources: StoredResources) -> None:
     assert renewed(anna.call("GET", "/collection")) is None
-    assert renewed(aged(anna, cluster, 3600, 1000).call("GET", "/collection")) is None
+    assert renewed(aged(anna, resources, 3600, 1000).call("GET", "/collection")) is None
 
 
-def test_what_is_not_for_a_session_is_not_renewed_by_the_way(anna: User, cluster: Cluster) -> None:
+def test_what_is_not_for_a_session_is_not_renewed_by_the_way(anna: User, resources: StoredResources) -> None:
     show = anna.project()
-    direct = aged(invite(show), cluster, 3600, 100)
+    direct = aged(invite(show), resources, 3600, 100)
     response = direct.call("GET", show.path)
     assert response.status_code == 200
     assert renewed(response) is None
 
 
-def test_a_life_ends_seven_days_after_the_first_issue(anna: User, cluster: Cluster) -> None:
+def test_a_life_ends_seven_days_after_the_first_issue(anna: User, resources: StoredResources) -> None:
     now = claims_of(anna.token)["iat"]
     first = now - WEEK_S + 500
-    late = aged(anna, cluster, 3600, 100, auth_time=first)
+    late = aged(anna, resources, 3600, 100, auth_time=first)
     for token in (renewed(late.call("GET", "/collection")), refreshed(late).token):
         assert token
         assert claims_of(token)["exp"] == now + 500
         assert claims_of(token)["auth_time"] == first
-    last = aged(anna, cluster, 3600, 100, auth_time=now - WEEK_S + 100)
+    last = aged(anna, resources, 3600, 100, auth_time=now - WEEK_S + 100)
     assert renewed(last.call("GET", "/collection")) is None
     assert claims_of(refreshed(last).token)["exp"] == now + 100
 
 
-def test_an_ended_token_is_not_refreshed(anna: User, cluster: Cluster) -> None:
-    assert_error(refresh(aged(anna, cluster, 3600, -1)), 401, 16)
+def test_an_ended_token_is_not_refreshed(anna: User, resources: StoredResources) -> None:
+    assert_error(refresh(aged(anna, resources, 3600, -1)), 401, 16)
 
 
 def test_a_test_token_is_not_refreshed(facade: Facade, api_key: str) -> None:
@@ -97,7 +97,7 @@ def test_a_test_token_is_not_refreshed(facade: Facade, api_key: str) -> None:
 
 
 def test_a_new_key_signs_and_tokens_of_the_old_one_live_on(
-    anna: User, facade: Facade, second_facade: Facade, cluster: Cluster
+    anna: User, facade: Facade, second_facade: Facade, resources: StoredResources
 ) -> None:
     """Adding a Secret rotates; deleting one ends what it signed. The first key stays: others use it."""
     pem = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
@@ -111,7 +111,7 @@ def test_a_new_key_signs_and_tokens_of_the_old_one_live_on(
 
     replicas = (facade, second_facade)
     before = kids(facade)
-    cluster.add_secret(cluster.release, name, "onair.dev/signing-key", {"private.pem": pem.decode()})
+    resources.add_secret(resources.release, name, "onair.dev/signing-key", {"private.pem": pem.decode()})
     for replica in replicas:
         wait_for(lambda replica=replica: len(kids(replica)) == len(before) + 1, "the new key")
     (added,) = set(kids(facade)) - set(before)
@@ -121,7 +121,7 @@ def test_a_new_key_signs_and_tokens_of_the_old_one_live_on(
     for replica in replicas:
         for token in (anna.token, new.token):
             assert User(replica, token).ok("GET", "/collection") == {"collections": []}
-    cluster.admin.delete(f"/api/v1/namespaces/{cluster.release}/secrets/{name}").raise_for_status()
+    resources.admin.delete(f"/api/v1/namespaces/{resources.release}/secrets/{name}").raise_for_status()
     for replica in replicas:
         wait_for(lambda replica=replica: kids(replica) == before, "the key is gone")
         assert_error(User(replica, new.token).call("GET", "/collection"), 401, 16)

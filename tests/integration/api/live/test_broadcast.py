@@ -6,7 +6,7 @@ import concurrent.futures
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, Show, User
+from tests.support.facade import Show, StoredResources, User
 from tests.support.tokens import invite, seen_by
 from tests.support.waiting import wait_for
 
@@ -28,7 +28,9 @@ def test_before_any_broadcast(show: Show) -> None:
     }
 
 
-def test_a_start_is_seen_at_once_and_a_second_one_changes_nothing(show: Show, cluster: Cluster) -> None:
+def test_a_start_is_seen_at_once_and_a_second_one_changes_nothing(
+    show: Show, resources: StoredResources
+) -> None:
     run = show.start()
     assert show.status() == {
         "collectionId": show.collection,
@@ -37,13 +39,13 @@ def test_a_start_is_seen_at_once_and_a_second_one_changes_nothing(show: Show, cl
         "phase": "PROJECT_BROADCAST_PHASE_WAITING",
     }
     assert show.start() == run
-    assert cluster.get("projects", show.id)["spec"]["broadcast"] == {"state": "Running", "id": run}
+    assert resources.get("projects", show.id)["spec"]["broadcast"] == {"state": "Running", "id": run}
     assert show.get("?status=true")["status"] == show.status()
     assert "status" not in show.get("?status=false")
     assert "status" not in show.get()
 
 
-def test_the_status_follows_the_operator(show: Show, cluster: Cluster) -> None:
+def test_the_status_follows_the_operator(show: Show, resources: StoredResources) -> None:
     run = show.start()
     record: JsonObject = {
         "id": run,
@@ -52,7 +54,7 @@ def test_the_status_follows_the_operator(show: Show, cluster: Cluster) -> None:
         "region": "eu-central-1",
         "datacenter": "zone-b",
     }
-    cluster.set_broadcast(show.id, record)
+    resources.set_broadcast(show.id, record)
     wait_for(lambda: phase(show) == "RUNNING", "running is seen")
     status = show.status()
     assert status.pop("duration") > 0
@@ -67,9 +69,9 @@ def test_the_status_follows_the_operator(show: Show, cluster: Cluster) -> None:
     }
     show.stop()
     assert phase(show) == "STOPPING"
-    assert cluster.get("projects", show.id)["spec"]["broadcast"] == {"state": "Stopped", "stopped": run}
+    assert resources.get("projects", show.id)["spec"]["broadcast"] == {"state": "Stopped", "stopped": run}
     record |= {"phase": "Stopped", "stop": "2026-01-02T03:04:15.500Z", "region": "basement"}
-    cluster.set_broadcast(show.id, record)
+    resources.set_broadcast(show.id, record)
     wait_for(lambda: phase(show) == "STOPPED", "stopped is seen")
     status = show.status()
     assert (status["duration"], status["region"]) == (10_500, "REGION_UNSPECIFIED")
@@ -82,26 +84,28 @@ def test_the_status_follows_the_operator(show: Show, cluster: Cluster) -> None:
     assert phase(show) == "WAITING"
 
 
-def test_a_run_that_ended_by_itself_can_be_followed_by_another(show: Show, cluster: Cluster) -> None:
+def test_a_run_that_ended_by_itself_can_be_followed_by_another(
+    show: Show, resources: StoredResources
+) -> None:
     run = show.start()
-    cluster.set_broadcast(show.id, {"id": run, "phase": "Stopped", "error": "DurationExceeded"})
+    resources.set_broadcast(show.id, {"id": run, "phase": "Stopped", "error": "DurationExceeded"})
     wait_for(lambda: phase(show) == "STOPPED", "stopped is seen")
     assert show.start() != run
 
 
-def test_the_status_says_why(show: Show, cluster: Cluster) -> None:
+def test_the_status_says_why(show: Show, resources: StoredResources) -> None:
     run = show.start()
     assert "reason" not in show.status(), "nobody has judged it yet"
     text = "no node of region us-west-1 has 1.5 CPU free; queued"
     ready = {**CONDITION, "type": "Ready", "status": "False", "reason": "NoCapacity", "message": text}
-    cluster.set_broadcast(show.id, {"id": run, "phase": "Waiting"}, conditions=[ready])
+    resources.set_broadcast(show.id, {"id": run, "phase": "Waiting"}, conditions=[ready])
     wait_for(lambda: show.status().get("reason") == "NoCapacity", "the reason is seen")
     assert show.status()["message"] == text
     seen = seen_by(invite(show, "VIEWER"), show).status()
     assert (seen["reason"], "message" in seen) == ("NoCapacity", False)
     failed = {**ready, "reason": "EncoderFailed", "message": "encoders were lost again and again"}
     record = {"id": run, "phase": "Stopped", "error": "Internal"}
-    cluster.set_broadcast(show.id, record, conditions=[failed])
+    resources.set_broadcast(show.id, record, conditions=[failed])
     wait_for(lambda: phase(show) == "STOPPED", "the end is seen")
     status = show.status()
     assert (status["reason"], status["error"]) == ("EncoderFailed", "PROJECT_BROADCAST_ERROR_INTERNAL")
@@ -116,10 +120,10 @@ def test_a_stop_before_the_operator_saw_the_start(show: Show) -> None:
     assert show.start() != run
 
 
-def test_a_stop_of_what_does_not_run(show: Show, cluster: Cluster) -> None:
-    version = cluster.get("projects", show.id)["metadata"]["resourceVersion"]
+def test_a_stop_of_what_does_not_run(show: Show, resources: StoredResources) -> None:
+    version = resources.get("projects", show.id)["metadata"]["resourceVersion"]
     show.stop()
-    assert cluster.get("projects", show.id)["metadata"]["resourceVersion"] == version
+    assert resources.get("projects", show.id)["metadata"]["resourceVersion"] == version
 
 
 def test_put_and_query_parameters_are_accepted_too(show: Show) -> None:
@@ -141,22 +145,24 @@ def test_twenty_starts_at_once_are_one_run(show: Show, second_facade: Any) -> No
     assert len(set(runs)) == 1
 
 
-def test_a_show_that_kubectl_started_is_known_and_stopped(show: Show, cluster: Cluster) -> None:
-    cluster.patch("projects", show.id, {"spec": {"broadcast": {"state": "Running"}}})
-    cluster.set_broadcast(show.id, {"id": "made-up", "phase": "Starting"})
+def test_a_show_that_kubectl_started_is_known_and_stopped(show: Show, resources: StoredResources) -> None:
+    resources.patch("projects", show.id, {"spec": {"broadcast": {"state": "Running"}}})
+    resources.set_broadcast(show.id, {"id": "made-up", "phase": "Starting"})
     wait_for(lambda: phase(show) == "STARTING", "starting is seen")
     assert show.start() == "made-up"
     show.stop()
-    wanted = cluster.get("projects", show.id)["spec"]["broadcast"]
+    wanted = resources.get("projects", show.id)["spec"]["broadcast"]
     assert wanted == {"state": "Stopped", "stopped": "made-up"}
 
 
-def test_kubectl_starts_a_show_again_that_was_stopped_over_http(show: Show, cluster: Cluster) -> None:
+def test_kubectl_starts_a_show_again_that_was_stopped_over_http(
+    show: Show, resources: StoredResources
+) -> None:
     run = show.start()
     show.stop()
-    cluster.set_broadcast(show.id, {"id": run, "phase": "Stopped"})
-    cluster.patch("projects", show.id, {"spec": {"broadcast": {"state": "Running"}}})
-    assert "id" not in cluster.get("projects", show.id)["spec"]["broadcast"]
+    resources.set_broadcast(show.id, {"id": run, "phase": "Stopped"})
+    resources.patch("projects", show.id, {"spec": {"broadcast": {"state": "Running"}}})
+    assert "id" not in resources.get("projects", show.id)["spec"]["broadcast"]
     wait_for(lambda: phase(show) == "STOPPED", "the run before is over")
     again = show.start()
     assert again != run
@@ -178,9 +184,9 @@ def test_kubectl_starts_a_show_again_that_was_stopped_over_http(show: Show, clus
     ],
 )
 def test_an_update_says_whether_the_running_show_changed(
-    show: Show, cluster: Cluster, body: JsonObject, updated: bool
+    show: Show, resources: StoredResources, body: JsonObject, updated: bool
 ) -> None:
     run = show.start()
-    cluster.set_broadcast(show.id, {"id": run, "phase": "Running"})
+    resources.set_broadcast(show.id, {"id": run, "phase": "Running"})
     wait_for(lambda: phase(show) == "RUNNING", "running is seen")
     assert show.patch(**body)["broadcastUpdated"] is updated

@@ -9,7 +9,7 @@ import pytest
 from tests.support import rpc
 from tests.support.doors import RPC
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.layouts import layout
 from tests.support.tokens import assert_error, invite
 from tests.support.waiting import wait_for
@@ -96,7 +96,7 @@ def test_a_project_and_its_layout_are_deleted_in_any_order(
 
 
 def test_a_strangers_layout_is_as_unknown_as_before_when_it_has_gone(
-    anna: User, sign_in: Any, cluster: Cluster
+    anna: User, sign_in: Any, resources: StoredResources
 ) -> None:
     show = anna.project()
     gone, deleted = layout(show), layout(show)
@@ -140,7 +140,9 @@ def test_a_hosted_room_is_enabled_unless_it_says_otherwise(anna: User, hosted: d
     assert show.get()["project"]["webrtc"] == {"hosted": {"enabled": False}}
 
 
-def test_a_start_takes_dynamic_sources_and_leaves_them(anna: User, cluster: Cluster, door: str) -> None:
+def test_a_start_takes_dynamic_sources_and_leaves_them(
+    anna: User, resources: StoredResources, door: str
+) -> None:
     """Over RPC they are a field that our messages do not have: an address by name."""
     show = anna.project()
     if door == RPC:
@@ -153,7 +155,7 @@ def test_a_start_takes_dynamic_sources_and_leaves_them(anna: User, cluster: Clus
     else:
         sources = {"camera": {"rtmpPull": {"url": "rtmp://a.example/live"}}}
         run = anna.ok("POST", f"{show.path}/broadcast/start", {"dynamicSources": sources})["broadcastId"]
-    spec = cluster.get("projects", show.id)["spec"]
+    spec = resources.get("projects", show.id)["spec"]
     assert spec["broadcast"] == {"state": "Running", "id": run}
     assert "sources" not in spec
 

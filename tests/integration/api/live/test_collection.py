@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from tests.support.facade import Cluster, User
+from tests.support.facade import StoredResources, User
 from tests.support.waiting import wait_for
 
 METADATA = {"title": "Sunday", "list": [1, None, {"deep": [True, 1e22, "\u0000 é 🎥"]}], "": {"a/b~c": None}}
 
 
-def test_a_collection_is_created_and_read(anna: User, cluster: Cluster) -> None:
+def test_a_collection_is_created_and_read(anna: User, resources: StoredResources) -> None:
     created = anna.ok("POST", "/collection", {"metadata": METADATA})["collection"]
     assert created == {
         "collectionId": created["collectionId"],
@@ -20,7 +20,7 @@ def test_a_collection_is_created_and_read(anna: User, cluster: Cluster) -> None:
         "sources": [],
     }
     assert anna.ok("GET", f"/collection/{created['collectionId']}") == {"collection": created}
-    stored = cluster.get("collections", created["collectionId"])
+    stored = resources.get("collections", created["collectionId"])
     assert stored["spec"]["owner"]["serviceId"] == "studio"
     assert stored["metadata"]["annotations"]["onair.dev/created"][19] == "."
 
@@ -52,10 +52,10 @@ def test_a_list_comes_oldest_first_with_everything_in_it(anna: User) -> None:
     assert listed[0]["projects"][0]["destinations"] == [destination]
 
 
-def test_projects_and_sources_can_be_left_out(anna: User, cluster: Cluster) -> None:
+def test_projects_and_sources_can_be_left_out(anna: User, resources: StoredResources) -> None:
     show = anna.project()
     path = f"/collection/{show.collection}"
-    source = cluster.apply(
+    source = resources.apply(
         "Source", "sources", f"src-{show.id}", {"collectionId": show.collection, "address": {"srtPush": {}}}
     )
     wait_for(lambda: anna.ok("GET", path)["collection"]["sources"], "the source is seen")
@@ -67,7 +67,7 @@ def test_projects_and_sources_can_be_left_out(anna: User, cluster: Cluster) -> N
             "sourceId": source["metadata"]["name"],
             "metadata": {},
             "address": {
-                "srtPush": {"enabled": True, "baseUrl": f"srt://onair-ingest.{cluster.release}.svc:8890"}
+                "srtPush": {"enabled": True, "baseUrl": f"srt://onair-ingest.{resources.release}.svc:8890"}
             },
             "connect": "CONNECT_STATE_DISCONNECTED",
         }
@@ -87,11 +87,11 @@ def test_an_update_replaces_metadata_whole(anna: User) -> None:
     assert anna.ok("PATCH", path, {"updateMask": "METADATA"})["collection"]["metadata"] == {}
 
 
-def test_a_deletion_takes_everything_with_it_and_counts(anna: User, cluster: Cluster) -> None:
+def test_a_deletion_takes_everything_with_it_and_counts(anna: User, resources: StoredResources) -> None:
     collection = anna.collection()
     shows = [anna.project(collection) for _ in range(3)]
     destination = shows[0].destination()["destinationId"]
-    cluster.apply(
+    resources.apply(
         "Source", "sources", f"src-{collection}", {"collectionId": collection, "address": {"srtPush": {}}}
     )
     path = f"/collection/{collection}"
@@ -104,19 +104,19 @@ def test_a_deletion_takes_everything_with_it_and_counts(anna: User, cluster: Clu
         ("destinations", destination),
         *(("projects", show.id) for show in shows),
     ]:
-        assert not cluster.exists(plural, name), plural
+        assert not resources.exists(plural, name), plural
     assert anna.call("GET", path).status_code == 404
     assert anna.call("DELETE", path).status_code == 404
     assert anna.ok("GET", "/collection") == {"collections": []}
 
 
-def test_a_deletion_with_a_running_broadcast_must_be_forced(anna: User, cluster: Cluster) -> None:
+def test_a_deletion_with_a_running_broadcast_must_be_forced(anna: User, resources: StoredResources) -> None:
     collection = anna.collection()
     live, idle = anna.project(collection), anna.project(collection)
     live.start()
     response = anna.call("DELETE", f"/collection/{collection}")
     assert (response.status_code, response.json()["code"]) == (400, 9)
-    assert cluster.exists("projects", idle.id)
+    assert resources.exists("projects", idle.id)
     again = anna.ok("DELETE", f"/collection/{collection}?force=true")
     assert again == {"sourcesDeleted": 0, "projectsDeleted": 2, "projectIdsStopped": [live.id]}
 
@@ -133,32 +133,32 @@ def test_a_collection_of_somebody_else_does_not_exist(anna: User, sign_in: Calla
 
 
 def test_the_same_user_of_another_service_is_somebody_else(
-    sign_in: Callable[..., User], cluster: Cluster
+    sign_in: Callable[..., User], resources: StoredResources
 ) -> None:
-    anna, other = sign_in("anna"), sign_in("anna", key=cluster.add_api_key("another-service"))
+    anna, other = sign_in("anna"), sign_in("anna", key=resources.add_api_key("another-service"))
     name = anna.collection()
     assert other.call("GET", f"/collection/{name}").status_code == 404
 
 
-def test_what_kubectl_makes_and_changes_is_seen(anna: User, cluster: Cluster) -> None:
-    own = cluster.get("collections", anna.collection())
+def test_what_kubectl_makes_and_changes_is_seen(anna: User, resources: StoredResources) -> None:
+    own = resources.get("collections", anna.collection())
     name = f"by-hand-{own['metadata']['name'][:8]}"
-    cluster.apply("Collection", "collections", name, {"owner": own["spec"]["owner"], "metadata": 1})
+    resources.apply("Collection", "collections", name, {"owner": own["spec"]["owner"], "metadata": 1})
     assert anna.ok("GET", f"/collection/{name}")["collection"]["metadata"] == 1
-    cluster.patch("collections", name, {"spec": {"metadata": 2}})
+    resources.patch("collections", name, {"spec": {"metadata": 2}})
     wait_for(
         lambda: anna.ok("GET", f"/collection/{name}")["collection"]["metadata"] == 2, "the change is seen"
     )
-    cluster.admin.delete(cluster.path("collections", name)).raise_for_status()
+    resources.admin.delete(resources.path("collections", name)).raise_for_status()
     wait_for(lambda: anna.call("GET", f"/collection/{name}").status_code == 404, "the deletion is seen")
 
 
-def test_a_write_leaves_a_note_for_its_event(anna: User, cluster: Cluster) -> None:
+def test_a_write_leaves_a_note_for_its_event(anna: User, resources: StoredResources) -> None:
     body = {"metadata": 1, "requestMetadata": {"why": "test"}}
     created = anna.ok("POST", "/collection", body, headers={"SessionId": "session-7"})["collection"]
 
     def note() -> dict[str, object]:
-        annotations = cluster.get("collections", created["collectionId"])["metadata"]["annotations"]
+        annotations = resources.get("collections", created["collectionId"])["metadata"]["annotations"]
         found: dict[str, object] = json.loads(annotations["onair.dev/request"])
         return found
 

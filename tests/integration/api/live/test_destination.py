@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.support.destinations import KEY, RTMP, STORAGE
-from tests.support.facade import Cluster, Show, User
+from tests.support.facade import Show, StoredResources, User
 from tests.support.tokens import invite, seen_by
 from tests.support.waiting import wait_for
 
@@ -75,30 +75,30 @@ def test_every_kind_of_destination_comes_back_as_it_was_sent(show: Show, body: J
     ],
 )
 def test_a_wrong_destination_leaves_nothing_behind(
-    show: Show, cluster: Cluster, body: JsonObject, fields: set[str]
+    show: Show, resources: StoredResources, body: JsonObject, fields: set[str]
 ) -> None:
-    before = {s["metadata"]["name"] for s in cluster.secrets()}
+    before = {s["metadata"]["name"] for s in resources.secrets()}
     response = show.user.call("POST", f"{show.path}/destination", body)
     assert (response.status_code, response.json()["code"]) == (400, 3), response.text
     assert {v["field"] for v in response.json()["details"][0]["fieldViolations"]} == fields
     assert KEY not in response.text
-    assert {s["metadata"]["name"] for s in cluster.secrets()} == before
+    assert {s["metadata"]["name"] for s in resources.secrets()} == before
     assert show.get()["project"]["destinations"] == []
 
 
-def test_an_enabled_destination_is_deleted_by_force_alone(show: Show, cluster: Cluster) -> None:
+def test_an_enabled_destination_is_deleted_by_force_alone(show: Show, resources: StoredResources) -> None:
     created = show.destination()
     path = f"{show.path}/destination/{created['destinationId']}"
     response = show.user.call("DELETE", path)
     assert (response.status_code, response.json()["code"]) == (400, 9)
     assert show.user.ok("DELETE", path + "?force=true") == {"broadcastUpdated": False}
     assert show.user.call("GET", path).status_code == 404
-    assert not cluster.exists("destinations", created["destinationId"])
+    assert not resources.exists("destinations", created["destinationId"])
     disabled = show.destination(enabled=False)["destinationId"]
     assert show.user.ok("DELETE", f"{show.path}/destination/{disabled}") == {"broadcastUpdated": False}
 
 
-def test_a_running_broadcast_is_told_of(show: Show, cluster: Cluster) -> None:
+def test_a_running_broadcast_is_told_of(show: Show, resources: StoredResources) -> None:
     created = show.destination()
     path = f"{show.path}/destination/{created['destinationId']}"
     off = show.destination(enabled=False)
@@ -113,14 +113,14 @@ def test_a_running_broadcast_is_told_of(show: Show, cluster: Cluster) -> None:
     assert show.user.ok("DELETE", path + "?force=1") == {"broadcastUpdated": True}
 
 
-def test_a_read_says_how_the_delivery_goes(show: Show, cluster: Cluster) -> None:
+def test_a_read_says_how_the_delivery_goes(show: Show, resources: StoredResources) -> None:
     created = show.destination()
     path = f"{show.path}/destination/{created['destinationId']}"
     status = {"connect": "Connected", "since": "2026-01-02T03:04:05Z"}
 
     def write(**more: str) -> None:
         patch = {"status": {**status, **more}}
-        cluster.patch("destinations", created["destinationId"], patch, "status")
+        resources.patch("destinations", created["destinationId"], patch, "status")
 
     def read() -> JsonObject:
         found: JsonObject = show.user.ok("GET", path)["destination"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.support.facade import Cluster, Show, User
+from tests.support.facade import Show, StoredResources, User
 from tests.support.tokens import fields_of, violations_of
 
 from onair_crds.shapes import JsonObject
@@ -31,25 +31,27 @@ def support(sign_in: Callable[..., User]) -> tuple[Show, User]:
     return show, sign_in("owner-of-kept", role="ROLE_IMPERSONATE")
 
 
-def references(cluster: Cluster, destination: JsonObject) -> set[str]:
-    address = cluster.get("destinations", destination["destinationId"])["spec"]["address"]
+def references(resources: StoredResources, destination: JsonObject) -> set[str]:
+    address = resources.get("destinations", destination["destinationId"])["spec"]["address"]
     return {name for part in address.values() for name in part if name.endswith("SecretRef")}
 
 
 @pytest.mark.parametrize("mask", [None, "address.rtmpPush.url"])
 def test_a_key_is_not_sent_to_a_new_address(
-    support: tuple[Show, User], cluster: Cluster, mask: str | None
+    support: tuple[Show, User], resources: StoredResources, mask: str | None
 ) -> None:
     show, actor = support
     created = show.destination(address=RTMP)
     path = f"{show.path}/destination/{created['destinationId']}"
     body = {"updateMask": mask, "address": {"rtmpPush": {"url": "rtmp://elsewhere.example/live"}}}
     actor.ok("PATCH", path, body)
-    assert references(cluster, created) == set()
+    assert references(resources, created) == set()
     assert show.user.ok("GET", path)["destination"]["address"] == body["address"]
 
 
-def test_a_key_of_their_own_goes_with_a_new_address(support: tuple[Show, User], cluster: Cluster) -> None:
+def test_a_key_of_their_own_goes_with_a_new_address(
+    support: tuple[Show, User], resources: StoredResources
+) -> None:
     show, actor = support
     created = show.destination(address=RTMP)
     path = f"{show.path}/destination/{created['destinationId']}"
@@ -60,38 +62,40 @@ def test_a_key_of_their_own_goes_with_a_new_address(support: tuple[Show, User], 
 
 @pytest.mark.parametrize("address", [RTMP, SRT, STORAGE], ids=["rtmp", "srt", "storage"])
 def test_what_they_read_and_write_back_keeps_the_secrets(
-    support: tuple[Show, User], cluster: Cluster, address: JsonObject
+    support: tuple[Show, User], resources: StoredResources, address: JsonObject
 ) -> None:
     show, actor = support
     created = show.destination(address=address)
     path = f"{show.path}/destination/{created['destinationId']}"
-    before = references(cluster, created)
+    before = references(resources, created)
     seen = actor.ok("GET", path)["destination"]
     assert "7c" not in str(seen["address"])
     actor.ok("PATCH", path, seen)
     actor.ok("PATCH", path, {"timeout": 700})
-    assert references(cluster, created) == before != set()
+    assert references(resources, created) == before != set()
     assert show.user.ok("GET", path)["destination"]["address"] == created["address"]
 
 
-def test_a_passphrase_is_not_sent_to_a_new_address(support: tuple[Show, User], cluster: Cluster) -> None:
+def test_a_passphrase_is_not_sent_to_a_new_address(
+    support: tuple[Show, User], resources: StoredResources
+) -> None:
     show, actor = support
     created = show.destination(address=SRT)
     path = f"{show.path}/destination/{created['destinationId']}"
     actor.ok("PATCH", path, {"address": {"srtPush": {"url": "srt://elsewhere.example:9000?streamid=s"}}})
-    assert references(cluster, created) == set()
+    assert references(resources, created) == set()
 
 
 @pytest.mark.parametrize("changed", [{"endpoint": "https://elsewhere.example"}, {"region": "us-east-1"}])
 def test_credentials_of_a_storage_are_needed_anew_for_another_server(
-    support: tuple[Show, User], cluster: Cluster, changed: JsonObject
+    support: tuple[Show, User], resources: StoredResources, changed: JsonObject
 ) -> None:
     show, actor = support
     created = show.destination(address=STORAGE)
     path = f"{show.path}/destination/{created['destinationId']}"
     response = actor.call("PATCH", path, {"address": {"objectStorage": changed}})
     assert fields_of(response) == {"address.objectStorage.accessKey", "address.objectStorage.secretKey"}
-    assert references(cluster, created) == {"accessKeySecretRef", "secretKeySecretRef"}
+    assert references(resources, created) == {"accessKeySecretRef", "secretKeySecretRef"}
 
 
 @pytest.mark.parametrize("name", ["accessKey", "secretKey"])

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 from tests.support.destinations import KEY, RTMP, STORAGE, secret_of, secrets_of
-from tests.support.facade import Cluster, Facade, Show
+from tests.support.facade import Facade, Show, StoredResources
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 
 
-def test_secrets_are_in_an_immutable_secret_and_nowhere_else(show: Show, cluster: Cluster) -> None:
+def test_secrets_are_in_an_immutable_secret_and_nowhere_else(show: Show, resources: StoredResources) -> None:
     created = show.destination(address=STORAGE)
-    (secret,) = secrets_of(cluster, created)
+    (secret,) = secrets_of(resources, created)
     assert secret["type"] == "onair.dev/credentials"
     assert secret["immutable"] is True
     assert {k: base64.b64decode(v).decode() for k, v in secret["data"].items()} == {
@@ -23,17 +23,17 @@ def test_secrets_are_in_an_immutable_secret_and_nowhere_else(show: Show, cluster
         "secretKey": "secret-5f2b93",
         "token": "token-5f2b94",
     }
-    stored = str(cluster.get("destinations", created["destinationId"]))
+    stored = str(resources.get("destinations", created["destinationId"]))
     assert "5f2b9" not in stored
 
 
-def test_address_and_key_change_together(show: Show, cluster: Cluster) -> None:
+def test_address_and_key_change_together(show: Show, resources: StoredResources) -> None:
     created = show.destination(address=RTMP)
     path = f"{show.path}/destination/{created['destinationId']}"
     new = {"rtmpPush": {"url": "rtmp://new.example/live", "key": "key-two"}}
     response = show.user.ok("PATCH", path, {"updateMask": "address", "address": new})
     assert response["destination"]["address"] == new
-    secret = secret_of(cluster, created)
+    secret = secret_of(resources, created)
     assert base64.b64decode(secret["data"]["key"]).decode() == "key-two"
     assert show.user.ok("GET", path)["destination"]["address"] == new
 
@@ -68,17 +68,17 @@ def test_a_key_stays_unless_the_mask_names_it(show: Show, body: JsonObject, addr
     assert show.user.ok("PATCH", path, body)["destination"]["address"] == address
 
 
-def test_writing_back_what_was_read_makes_no_new_secret(show: Show, cluster: Cluster) -> None:
+def test_writing_back_what_was_read_makes_no_new_secret(show: Show, resources: StoredResources) -> None:
     created = show.destination(address=STORAGE, metadata={"a": 1})
     path = f"{show.path}/destination/{created['destinationId']}"
-    before = secrets_of(cluster, created)
-    version = cluster.get("destinations", created["destinationId"])["metadata"]["resourceVersion"]
+    before = secrets_of(resources, created)
+    version = resources.get("destinations", created["destinationId"])["metadata"]["resourceVersion"]
     assert show.user.ok("PATCH", path, created)["destination"] == created
-    assert secrets_of(cluster, created) == before
-    assert cluster.get("destinations", created["destinationId"])["metadata"]["resourceVersion"] == version
+    assert secrets_of(resources, created) == before
+    assert resources.get("destinations", created["destinationId"])["metadata"]["resourceVersion"] == version
 
 
-def test_one_storage_secret_can_change_alone(show: Show, cluster: Cluster) -> None:
+def test_one_storage_secret_can_change_alone(show: Show, resources: StoredResources) -> None:
     created = show.destination(address=STORAGE)
     path = f"{show.path}/destination/{created['destinationId']}"
     body = {"address": {"objectStorage": {"secretKey": "changed"}}}
@@ -86,21 +86,21 @@ def test_one_storage_secret_can_change_alone(show: Show, cluster: Cluster) -> No
     assert response == {"objectStorage": {**STORAGE["objectStorage"], "secretKey": "changed"}}
 
 
-def test_a_refused_update_takes_its_secret_back(show: Show, cluster: Cluster) -> None:
+def test_a_refused_update_takes_its_secret_back(show: Show, resources: StoredResources) -> None:
     created = show.destination(address=RTMP)
     path = f"{show.path}/destination/{created['destinationId']}"
     body = {"address": {"rtmpPush": {"url": "rtmp://a b/", "key": "another"}}}
     response = show.user.call("PATCH", path, body)
     assert response.status_code == 400
-    assert len(secrets_of(cluster, created)) == 1
+    assert len(secrets_of(resources, created)) == 1
     assert show.user.ok("GET", path)["destination"] == created
 
 
-def test_a_secret_of_the_users_own_is_followed(show: Show, cluster: Cluster) -> None:
+def test_a_secret_of_the_users_own_is_followed(show: Show, resources: StoredResources) -> None:
     """What kubectl made: a Secret that can change, and one of a type that shows may not use."""
     names = {"mine": "onair.dev/credentials", "forbidden": "Opaque"}
     for name, type_ in names.items():
-        cluster.add_secret(cluster.shows, f"{name}-{show.id}", type_, {"k": f"value of {name}"})
+        resources.add_secret(resources.shows, f"{name}-{show.id}", type_, {"k": f"value of {name}"})
         spec = {
             "projectId": show.id,
             "address": {
@@ -110,7 +110,7 @@ def test_a_secret_of_the_users_own_is_followed(show: Show, cluster: Cluster) -> 
                 }
             },
         }
-        cluster.apply("Destination", "destinations", f"{name}-{show.id}", spec)
+        resources.apply("Destination", "destinations", f"{name}-{show.id}", spec)
 
     def key_of(name: str) -> Any:
         path = f"{show.path}/destination/{name}-{show.id}"
@@ -119,8 +119,8 @@ def test_a_secret_of_the_users_own_is_followed(show: Show, cluster: Cluster) -> 
     wait_for(lambda: key_of("mine") == "value of mine", "the key is shown")
     assert key_of("forbidden") is None
     changed = {"data": {"k": base64.b64encode(b"changed").decode()}}
-    cluster.admin.patch(
-        f"/api/v1/namespaces/{cluster.shows}/secrets/mine-{show.id}",
+    resources.admin.patch(
+        f"/api/v1/namespaces/{resources.shows}/secrets/mine-{show.id}",
         json=changed,
         headers={"Content-Type": "application/merge-patch+json"},
     ).raise_for_status()
@@ -128,13 +128,13 @@ def test_a_secret_of_the_users_own_is_followed(show: Show, cluster: Cluster) -> 
 
 
 def test_a_secret_that_is_not_there_is_asked_for_once(
-    show: Show, cluster: Cluster, facade: Facade, monkeypatch: pytest.MonkeyPatch
+    show: Show, resources: StoredResources, facade: Facade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reference = {"name": f"missing-{show.id}", "key": "k"}
     address = {"rtmpPush": {"url": "rtmp://a.example/live", "keySecretRef": reference}}
     spec = {"projectId": show.id, "address": address}
     for number in range(3):
-        cluster.apply("Destination", "destinations", f"keyless-{number}-{show.id}", spec)
+        resources.apply("Destination", "destinations", f"keyless-{number}-{show.id}", spec)
     wait_for(lambda: len(show.get()["project"]["destinations"]) == 3, "the destinations are known")
     show.get()
     asked: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import PUBLISH, WebSocket
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.tokens import assert_error, claims_of, invite, refresh, refreshed, seen_by
 from tests.support.waiting import wait_for
 
@@ -13,13 +13,13 @@ from onair_api.cache.watched_kinds import PROJECT
 from onair_crds.shapes import JsonObject
 
 
-def recreate(show: Show, cluster: Cluster) -> None:
+def recreate(show: Show, resources: StoredResources) -> None:
     """Another project of the same name in the same collection, as kubectl makes it."""
-    owners = cluster.get("projects", show.id)["metadata"]["ownerReferences"]
+    owners = resources.get("projects", show.id)["metadata"]["ownerReferences"]
     show.user.ok("DELETE", show.path)
-    wait_for(lambda: not cluster.exists("projects", show.id), "the project is gone")
-    made = cluster.apply("Project", "projects", show.id, {"collectionId": show.collection})
-    cluster.patch("projects", show.id, {"metadata": {"ownerReferences": owners}})
+    wait_for(lambda: not resources.exists("projects", show.id), "the project is gone")
+    made = resources.apply("Project", "projects", show.id, {"collectionId": show.collection})
+    resources.patch("projects", show.id, {"metadata": {"ownerReferences": owners}})
     uid = made["metadata"]["uid"]
 
     def seen() -> bool:
@@ -39,14 +39,14 @@ def show(host: User) -> Show:
     return host.project()
 
 
-def test_it_does_not_reach_a_later_project_of_the_same_name(show: Show, cluster: Cluster) -> None:
+def test_it_does_not_reach_a_later_project_of_the_same_name(show: Show, resources: StoredResources) -> None:
     direct, session = invite(show, "COHOST"), refreshed(invite(show, "COHOST"))
     claims = claims_of(session.token)
-    assert claims["projectUid"] == cluster.get("projects", show.id)["metadata"]["uid"]
+    assert claims["projectUid"] == resources.get("projects", show.id)["metadata"]["uid"]
     assert set(claims["guestControl"]) == {"collectionId", "projectId", "role"}
     with WebSocket(show.user.facade, session.token) as stream:
         stream.subscribe()
-        recreate(show, cluster)
+        recreate(show, resources)
         target: JsonObject = {"projectId": show.id}
         for guest in (direct, session):
             assert_error(guest.call("GET", show.path), 404, 5)
@@ -63,7 +63,7 @@ def test_it_does_not_reach_a_later_project_of_the_same_name(show: Show, cluster:
 
 
 def test_an_open_stream_receives_nothing_of_a_later_project_of_the_same_name(
-    show: Show, cluster: Cluster, second_facade: Facade
+    show: Show, resources: StoredResources, second_facade: Facade
 ) -> None:
     host = show.user
     guest = invite(show, "COHOST")
@@ -74,7 +74,7 @@ def test_an_open_stream_receives_nothing_of_a_later_project_of_the_same_name(
         show.patch(metadata="of the first one")
         for stream in (near, far):
             skip_to(stream, "UPDATE")
-        recreate(show, cluster)
+        recreate(show, resources)
         show.patch(metadata="of the later one")
         host.ok("POST", PUBLISH, {"name": "hello", "payload": {}, "target": {"projectId": show.id}})
         for stream in (near, far):
@@ -97,20 +97,22 @@ def test_streams_end_with_the_project_of_their_guest(show: Show) -> None:
 
 
 def test_a_guest_of_a_project_whose_recreation_a_replica_has_not_seen_is_admitted(
-    show: Show, cluster: Cluster, second_facade: Facade, monkeypatch: pytest.MonkeyPatch
+    show: Show, resources: StoredResources, second_facade: Facade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reflectors = second_facade.services.cluster._reflectors
     watch = next(each for each in reflectors if each.kind == PROJECT)
     wait_for(lambda: second_facade.view.get(PROJECT, show.id), "the project is seen")
     monkeypatch.setattr(watch, "_store", View())
-    recreate(show, cluster)
+    recreate(show, resources)
     late = User(second_facade, invite(show, "GUEST").token)
     with WebSocket(second_facade, late.token) as stream:
         stream.subscribe(projectId=show.id)
     assert seen_by(late, show).get()["project"]["projectId"] == show.id
 
 
-def test_a_cohost_adds_sources_of_the_projects_own_collection_alone(show: Show, cluster: Cluster) -> None:
+def test_a_cohost_adds_sources_of_the_projects_own_collection_alone(
+    show: Show, resources: StoredResources
+) -> None:
     host = show.user
     cohost = invite(show, "COHOST")
     address: JsonObject = {"address": {"rtmpPush": {}}}

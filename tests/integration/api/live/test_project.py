@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, User
+from tests.support.facade import StoredResources, User
 from tests.support.projects import EVERYTHING
 from tests.support.waiting import wait_for
 
@@ -169,54 +169,54 @@ def test_a_project_belongs_to_its_collection_alone(anna: User, sign_in: Callable
     assert show.get()["project"]["projectId"] == show.id
 
 
-def test_a_deletion_counts_its_layouts(anna: User, cluster: Cluster) -> None:
+def test_a_deletion_counts_its_layouts(anna: User, resources: StoredResources) -> None:
     show = anna.project()
     destination = show.destination()["destinationId"]
     for number in range(2):
-        cluster.apply("Layout", "layouts", f"lay-{show.id}-{number}", {"projectId": show.id})
+        resources.apply("Layout", "layouts", f"lay-{show.id}-{number}", {"projectId": show.id})
     wait_for(lambda: len(anna.facade.view.children("Layout", show.id)) == 2, "the layouts are seen")
     assert anna.ok("DELETE", show.path) == {"broadcastStopped": False, "layoutsDeleted": 2}
-    assert not cluster.exists("projects", show.id)
-    assert not cluster.exists("destinations", destination)
-    assert not cluster.exists("layouts", f"lay-{show.id}-0")
+    assert not resources.exists("projects", show.id)
+    assert not resources.exists("destinations", destination)
+    assert not resources.exists("layouts", f"lay-{show.id}-0")
     assert anna.call("GET", show.path).status_code == 404
 
 
-def test_a_live_project_stays_until_the_operator_has_ended_it(anna: User, cluster: Cluster) -> None:
+def test_a_live_project_stays_until_the_operator_has_ended_it(anna: User, resources: StoredResources) -> None:
     show = anna.project()
     destination = show.destination()["destinationId"]
     run = show.start()
-    cluster.set_broadcast(show.id, {"id": run, "phase": "Running", "start": "2026-01-01T00:00:00Z"})
-    cluster.patch("projects", show.id, {"metadata": {"finalizers": ["onair.dev/broadcast"]}})
+    resources.set_broadcast(show.id, {"id": run, "phase": "Running", "start": "2026-01-01T00:00:00Z"})
+    resources.patch("projects", show.id, {"metadata": {"finalizers": ["onair.dev/broadcast"]}})
     response = anna.call("DELETE", show.path)
     assert (response.status_code, response.json()["code"]) == (400, 9)
     assert anna.ok("DELETE", show.path + "?force=true") == {"broadcastStopped": True, "layoutsDeleted": 0}
     assert anna.call("GET", show.path).status_code == 404
-    assert cluster.get("projects", show.id)["metadata"]["deletionTimestamp"]
-    assert cluster.exists("destinations", destination), "its streams are ended first"
-    cluster.patch("projects", show.id, {"metadata": {"finalizers": None}})
+    assert resources.get("projects", show.id)["metadata"]["deletionTimestamp"]
+    assert resources.exists("destinations", destination), "its streams are ended first"
+    resources.patch("projects", show.id, {"metadata": {"finalizers": None}})
 
 
-def test_children_carry_their_owner(anna: User, cluster: Cluster) -> None:
+def test_children_carry_their_owner(anna: User, resources: StoredResources) -> None:
     show = anna.project()
     destination = show.destination()["destinationId"]
-    project = cluster.get("projects", show.id)
+    project = resources.get("projects", show.id)
     (owner,) = project["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["name"]) == ("Collection", show.collection)
-    (owner,) = cluster.get("destinations", destination)["metadata"]["ownerReferences"]
+    (owner,) = resources.get("destinations", destination)["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["uid"]) == ("Project", project["metadata"]["uid"])
 
 
-def test_sources_and_triggers_of_a_project_are_shown(anna: User, cluster: Cluster) -> None:
+def test_sources_and_triggers_of_a_project_are_shown(anna: User, resources: StoredResources) -> None:
     show = anna.project()
     name = f"src-{show.id}"
-    cluster.apply(
+    resources.apply(
         "Source",
         "sources",
         name,
         {"collectionId": show.collection, "address": {"rtmpPull": {"url": "rtmp://cam.example/live/1"}}},
     )
-    cluster.patch(
+    resources.patch(
         "projects", show.id, {"spec": {"sources": [{"sourceId": name, "trigger": {"start": "Or"}}]}}
     )
     project = wait_for(lambda: (p := show.get()["project"])["sources"] and p, "the source is seen")

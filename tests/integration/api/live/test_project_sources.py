@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.tokens import assert_error, fields_of, invite
 from tests.support.waiting import wait_for
 
@@ -25,8 +25,8 @@ def path_of(show: Show, source: str) -> str:
     return f"{show.path}/source/{source}"
 
 
-def on_air(cluster: Cluster, show: Show) -> None:
-    cluster.set_broadcast(show.id, {"id": show.start(), "epoch": 1, "phase": "Running"})
+def on_air(resources: StoredResources, show: Show) -> None:
+    resources.set_broadcast(show.id, {"id": show.start(), "epoch": 1, "phase": "Running"})
     wait_for(lambda: show.status()["phase"].endswith("_RUNNING"), "the show runs")
 
 
@@ -106,10 +106,10 @@ def test_a_source_is_removed(show: Show) -> None:
         assert_error(show.user.call(method, path_of(show, first), None), 404, 5)
 
 
-def test_a_running_broadcast_is_told_of(show: Show, cluster: Cluster) -> None:
+def test_a_running_broadcast_is_told_of(show: Show, resources: StoredResources) -> None:
     first, second = create(show), create(show)
     show.user.ok("PUT", path_of(show, first))
-    on_air(cluster, show)
+    on_air(resources, show)
     assert show.user.ok("PUT", path_of(show, second))["broadcastUpdated"] is True
     assert show.user.ok("PUT", path_of(show, second))["broadcastUpdated"] is False
     assert_error(show.user.call("DELETE", path_of(show, first)), 400, 9)
@@ -133,10 +133,10 @@ def test_a_cohost_places_sources_in_his_project(show: Show) -> None:
     assert_error(cohost.call("PUT", path_of(sibling, source), {}), 404, 5)
 
 
-def test_a_project_has_at_most_a_hundred_sources(show: Show, cluster: Cluster) -> None:
+def test_a_project_has_at_most_a_hundred_sources(show: Show, resources: StoredResources) -> None:
     source = create(show)
     spec = {"sources": [{"sourceId": f"s{i}"} for i in range(100)]}
-    cluster.patch("projects", show.id, {"spec": spec})
+    resources.patch("projects", show.id, {"spec": spec})
     wait_for(
         lambda: show.user.call("PUT", path_of(show, source), {}).status_code == 400, "the hundred are seen"
     )
@@ -165,11 +165,11 @@ def cluster_view(show: Show) -> JsonObject:
     return found
 
 
-def test_a_picture_needs_a_running_broadcast(show: Show, cluster: Cluster) -> None:
+def test_a_picture_needs_a_running_broadcast(show: Show, resources: StoredResources) -> None:
     path = f"{show.path}/broadcast/snapshot"
     assert_error(show.user.call("GET", f"{path}?format=IMAGE_FORMAT_JPEG"), 400, 9)
     assert fields_of(show.user.call("GET", f"{path}?format=PNG")) == {"format"}
-    on_air(cluster, show)
+    on_air(resources, show)
     response = show.user.call("GET", path)
     assert_error(response, 503, 14)
     assert "another encoder" in response.json()["message"], "the status names a pod that is not there"

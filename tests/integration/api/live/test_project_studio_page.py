@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support.event_client import WebSocket, events_of
-from tests.support.facade import Cluster, Facade, StartFacade, User
+from tests.support.facade import Facade, StartFacade, StoredResources, User
 from tests.support.tokens import invite, seen_by
 
 from onair_crds.shapes import JsonObject
@@ -67,10 +67,10 @@ def test_guests_who_only_watch_or_talk_are_not(
             assert update["updateMask"] == ["composition.studioSdk.version"]
 
 
-def test_an_answer_that_is_sent_back_stores_nothing_new(anna: User, cluster: Cluster) -> None:
+def test_an_answer_that_is_sent_back_stores_nothing_new(anna: User, resources: StoredResources) -> None:
     show = anna.project(composition=stored())
     answer = show.get()["project"]["composition"]
-    before = cluster.get("projects", show.id)["spec"]
+    before = resources.get("projects", show.id)["spec"]
     masks: list[dict[str, str]] = [
         {},
         {"updateMask": "composition"},
@@ -78,15 +78,15 @@ def test_an_answer_that_is_sent_back_stores_nothing_new(anna: User, cluster: Clu
     ]
     for mask in masks:
         assert show.patch(composition=answer, **mask)["project"]["composition"] == shown()
-        assert cluster.get("projects", show.id)["spec"] == before
+        assert resources.get("projects", show.id)["spec"] == before
     copied = anna.project(show.collection, composition=answer)
-    assert cluster.get("projects", copied.id)["spec"]["composition"] == stored()
+    assert resources.get("projects", copied.id)["spec"]["composition"] == stored()
     newer = show.patch(composition={"studioSdk": {**answer["studioSdk"], "version": "4"}})
     assert newer["project"]["composition"] == shown("4")
-    assert cluster.get("projects", show.id)["spec"]["composition"] == stored("4")
+    assert resources.get("projects", show.id)["spec"]["composition"] == stored("4")
 
 
-def test_the_key_of_newer_clients_is_treated_alike(anna: User, cluster: Cluster) -> None:
+def test_the_key_of_newer_clients_is_treated_alike(anna: User, resources: StoredResources) -> None:
     show = anna.project(composition={"studioRenderer": {"version": "3", "activeSceneId": "s"}})
     assert show.get()["project"]["composition"] == shown()
     own = "https://pages.example/mine/"
@@ -97,8 +97,8 @@ def test_the_key_of_newer_clients_is_treated_alike(anna: User, cluster: Cluster)
     ):
         answer = show.patch(composition={"studioRenderer": changes})["project"]["composition"]
         assert answer == {"studioSdk": kept}
-        assert cluster.get("projects", show.id)["spec"]["composition"] == answer
+        assert resources.get("projects", show.id)["spec"]["composition"] == answer
     mask = "composition.studioRenderer.rendererUrl"
     masked = show.patch(composition={"studioRenderer": {"version": "6"}}, updateMask=mask)
     assert masked["project"]["composition"] == shown("5")
-    assert cluster.get("projects", show.id)["spec"]["composition"] == stored("5")
+    assert resources.get("projects", show.id)["spec"]["composition"] == stored("5")

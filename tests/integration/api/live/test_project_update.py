@@ -6,7 +6,7 @@ import concurrent.futures
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, User
+from tests.support.facade import StoredResources, User
 from tests.support.projects import EVERYTHING
 from tests.support.waiting import wait_for
 
@@ -76,11 +76,11 @@ def test_a_wrong_update_changes_nothing(anna: User, body: JsonObject, field: str
     assert show.get() == before
 
 
-def test_fields_that_http_does_not_show_survive_an_update(anna: User, cluster: Cluster) -> None:
+def test_fields_that_http_does_not_show_survive_an_update(anna: User, resources: StoredResources) -> None:
     show = anna.project()
     run = show.start()
     show.patch(rendering={"quality": "RENDERING_QUALITY_HIGH"})
-    spec = cluster.get("projects", show.id)["spec"]
+    spec = resources.get("projects", show.id)["spec"]
     assert spec["broadcast"] == {"state": "Running", "id": run}
 
 
@@ -106,12 +106,12 @@ PATCHES: list[JsonObject] = [
 
 
 def test_a_hundred_concurrent_updates_with_disjoint_masks_all_survive(
-    anna: User, second_facade: Any, cluster: Cluster
+    anna: User, second_facade: Any, resources: StoredResources
 ) -> None:
     """Of one object: fields of a project, and start and stop of the triggers of 42 sources."""
     show = anna.project(location={"latitude": 0, "longitude": 0})
     names = [f"s{number}" for number in range(42)]
-    cluster.patch("projects", show.id, {"spec": {"sources": [{"sourceId": name} for name in names]}})
+    resources.patch("projects", show.id, {"spec": {"sources": [{"sourceId": name} for name in names]}})
     users = [anna, User(second_facade, anna.token)]
     for user in users:
         path = f"{show.path}/source/{names[-1]}"
@@ -125,9 +125,9 @@ def test_a_hundred_concurrent_updates_with_disjoint_masks_all_survive(
     with concurrent.futures.ThreadPoolExecutor(100) as pool:
         responses = list(pool.map(lambda pair: users[pair[0] % 2].call("PATCH", *pair[1]), enumerate(calls)))
     assert [a.status_code for a in responses] == [200] * 100, [a.text for a in responses if a.is_error]
-    sources = cluster.get("projects", show.id)["spec"]["sources"]
+    sources = resources.get("projects", show.id)["spec"]["sources"]
     assert sources == [{"sourceId": name, "trigger": {"start": "Or", "stop": "Or"}} for name in names]
-    spec = cluster.get("projects", show.id)["spec"]
+    spec = resources.get("projects", show.id)["spec"]
     assert spec["metadata"] == {"by": "metadata"}
     assert spec["rendering"]["video"] | {"colorSpace": ""} == {
         "width": 640,

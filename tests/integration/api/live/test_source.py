@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, StartFacade, User
+from tests.support.facade import Facade, Show, StartFacade, StoredResources, User
 from tests.support.source_requests import create, key_secrets, on_air, path_of
 from tests.support.tokens import assert_error, claims_of, fields_of, forged, invite, private_key, seen_by
 from tests.support.waiting import wait_for
@@ -24,31 +24,33 @@ from onair_crds.resources.source import SourceAddress
 from onair_crds.shapes import JsonObject
 
 
-def test_a_pushed_source_gets_its_address(show: Show, cluster: Cluster) -> None:
+def test_a_pushed_source_gets_its_address(show: Show, resources: StoredResources) -> None:
     source = create(show.user, show.collection, metadata={"name": "Camera"})
-    base = f"rtmp://onair-ingest.{cluster.release}.svc:1935/live"
+    base = f"rtmp://onair-ingest.{resources.release}.svc:1935/live"
     push = source["address"]["rtmpPush"]
     assert push == {"enabled": True, "baseUrl": base, "key": push["key"], "url": f"{base}/{push['key']}"}
     assert len(push["key"]) == 40
     assert (source["collectionId"], source["metadata"]) == (show.collection, {"name": "Camera"})
     assert "preview" not in source
     assert show.user.ok("GET", path_of(source)) == {"source": source}
-    (secret,) = key_secrets(cluster, source)
+    (secret,) = key_secrets(resources, source)
     assert (secret["type"], secret["immutable"]) == ("onair.dev/credentials", True)
     assert secret["metadata"]["name"] == f"source-{source['sourceId']}"
-    stored = cluster.get("sources", source["sourceId"])
+    stored = resources.get("sources", source["sourceId"])
     assert push["key"] not in str(stored)
     assert stored["spec"]["address"] == {"rtmpPush": {"enabled": True}}
 
 
-def test_the_address_is_a_function_of_source_secret_and_configuration(show: Show, cluster: Cluster) -> None:
+def test_the_address_is_a_function_of_source_secret_and_configuration(
+    show: Show, resources: StoredResources
+) -> None:
     """What the operator works out from the same three is what the facade answered."""
     for address in ({"rtmpPush": {}}, {"srtPush": {}}):
         source = create(show.user, show.collection, address=address)
-        (secret,) = key_secrets(cluster, source)
+        (secret,) = key_secrets(resources, source)
         key = base64.b64decode(secret["data"]["streamKey"]).decode()
-        spec = cluster.get("sources", source["sourceId"])["spec"]["address"]
-        assigned = assigned_push(SourceAddress.model_validate(spec), key, cluster_ingest(cluster.release))
+        spec = resources.get("sources", source["sourceId"])["spec"]["address"]
+        assigned = assigned_push(SourceAddress.model_validate(spec), key, cluster_ingest(resources.release))
         assert assigned
         (push,) = source["address"].values()
         assert push["url"] == assigned.url
@@ -57,11 +59,11 @@ def test_the_address_is_a_function_of_source_secret_and_configuration(show: Show
 
 
 def test_addresses_that_were_found_reach_new_answers(
-    start_facade: StartFacade, sign_in: Callable[..., User], cluster: Cluster
+    start_facade: StartFacade, sign_in: Callable[..., User], resources: StoredResources
 ) -> None:
-    config_maps = f"/api/v1/namespaces/{cluster.release}/configmaps"
+    config_maps = f"/api/v1/namespaces/{resources.release}/configmaps"
     path = f"{config_maps}/{ADDRESSES_CONFIG_MAP}"
-    cluster.admin.delete(path)
+    resources.admin.delete(path)
     with start_facade(ingest=IngestSettings(found=True)) as facade:
         user = sign_in(facade=facade)
         collection = user.project().collection
@@ -76,9 +78,11 @@ def test_addresses_that_were_found_reach_new_answers(
                 ]
             )
             data = {"metadata": {"name": ADDRESSES_CONFIG_MAP}, "data": {ADDRESSES_KEY: found.wire()}}
-            there = cluster.admin.get(path).is_success
+            there = resources.admin.get(path).is_success
             written = (
-                cluster.admin.put(path, json=data) if there else cluster.admin.post(config_maps, json=data)
+                resources.admin.put(path, json=data)
+                if there
+                else resources.admin.post(config_maps, json=data)
             )
             written.raise_for_status()
             wait_for(lambda host=host: host in str(user.ok("GET", path_of(source))), "the address is told")
@@ -102,11 +106,11 @@ def test_an_srt_source_has_a_stream_id(show: Show) -> None:
     assert push["url"] == f"{push['baseUrl']}?streamid={push['streamId']}"
 
 
-def test_a_pulled_source_keeps_its_url(show: Show, cluster: Cluster) -> None:
+def test_a_pulled_source_keeps_its_url(show: Show, resources: StoredResources) -> None:
     address = {"rtmpPull": {"url": "rtmp://camera.example/live/1"}}
     source = create(show.user, show.collection, address=address)
     assert source["address"] == address
-    assert key_secrets(cluster, source) == []
+    assert key_secrets(resources, source) == []
 
 
 def test_a_preview_gets_its_defaults_and_its_participant(show: Show) -> None:
@@ -146,24 +150,24 @@ def test_what_is_assigned_cannot_be_chosen(show: Show) -> None:
     ],
 )
 def test_a_wrong_source_leaves_nothing_behind(
-    show: Show, cluster: Cluster, body: JsonObject, fields: set[str]
+    show: Show, resources: StoredResources, body: JsonObject, fields: set[str]
 ) -> None:
-    before = len(cluster.secrets())
+    before = len(resources.secrets())
     response = show.user.call("POST", f"/collection/{show.collection}/source", body)
     assert fields_of(response) == fields
     assert show.user.ok("GET", f"/collection/{show.collection}/source") == {"sources": []}
-    assert len(cluster.secrets()) == before
+    assert len(resources.secrets()) == before
 
 
 def test_creation_needs_the_scope(
-    facade: Facade, sign_in: Callable[..., User], cluster: Cluster, anna: User
+    facade: Facade, sign_in: Callable[..., User], resources: StoredResources, anna: User
 ) -> None:
-    mute = sign_in(key=cluster.add_api_key("mute", scopes=""))
+    mute = sign_in(key=resources.add_api_key("mute", scopes=""))
     collection = mute.collection()
     response = mute.call("POST", f"/collection/{collection}/source", {"address": {"rtmpPush": {}}})
     assert_error(response, 403, 7)
     assert "SCOPE_VAPI_CREATE" in response.json()["message"]
-    pem, _ = private_key(cluster)
+    pem, _ = private_key(resources)
     path = f"/collection/{anna.collection()}/source"
     assert claims_of(anna.token)["scopes"] == ["SCOPE_VAPI_CREATE"]
     assert_error(forged(anna, pem, scopes=[]).call("POST", path, {"address": {"rtmpPush": {}}}), 403, 7)
@@ -178,11 +182,11 @@ def test_sources_are_listed_oldest_first_and_in_their_collection(show: Show) -> 
     assert show.user.ok("GET", "/collection")["collections"][0]["sources"] == made
 
 
-def test_writing_back_what_was_read_changes_nothing(show: Show, cluster: Cluster) -> None:
+def test_writing_back_what_was_read_changes_nothing(show: Show, resources: StoredResources) -> None:
     source = create(show.user, show.collection, preview={"webrtc": {}}, metadata={})
-    version = cluster.get("sources", source["sourceId"])["metadata"]["resourceVersion"]
+    version = resources.get("sources", source["sourceId"])["metadata"]["resourceVersion"]
     assert show.user.ok("PATCH", path_of(source), source)["source"] == source
-    assert cluster.get("sources", source["sourceId"])["metadata"]["resourceVersion"] == version
+    assert resources.get("sources", source["sourceId"])["metadata"]["resourceVersion"] == version
 
 
 @pytest.mark.parametrize(
@@ -194,7 +198,7 @@ def test_a_mask_names_fields_that_can_be_changed(show: Show, mask: str) -> None:
     assert fields_of(show.user.call("PATCH", path_of(source), {"updateMask": mask})) == {"updateMask"}
 
 
-def test_a_read_says_how_the_connection_goes_and_what_arrives(show: Show, cluster: Cluster) -> None:
+def test_a_read_says_how_the_connection_goes_and_what_arrives(show: Show, resources: StoredResources) -> None:
     source = create(show.user, show.collection)
     assert source["connect"] == "CONNECT_STATE_DISCONNECTED"
     video = {"codec": "H264", "width": 1280, "height": 720, "framerate": 29.97}
@@ -203,7 +207,7 @@ def test_a_read_says_how_the_connection_goes_and_what_arrives(show: Show, cluste
     arrives = {**status, "media": {**media, "summary": "both"}, "stream": "a1", "gateway": "onair-ingest-0"}
 
     def written(status: JsonObject | None) -> None:
-        cluster.patch("sources", source["sourceId"], {"status": status}, "status")
+        resources.patch("sources", source["sourceId"], {"status": status}, "status")
 
     def read() -> JsonObject:
         found: JsonObject = show.user.ok("GET", path_of(source))["source"]
@@ -230,7 +234,7 @@ def test_a_read_says_how_the_connection_goes_and_what_arrives(show: Show, cluste
     assert (listed["connect"], "lastError" in listed) == (ended["connect"], False), "an error names a server"
 
 
-def test_a_deletion_takes_the_key_and_leaves_the_projects(show: Show, cluster: Cluster) -> None:
+def test_a_deletion_takes_the_key_and_leaves_the_projects(show: Show, resources: StoredResources) -> None:
     source = create(show.user, show.collection)
     other = show.user.project(show.collection)
     for each in (show, other):
@@ -238,18 +242,18 @@ def test_a_deletion_takes_the_key_and_leaves_the_projects(show: Show, cluster: C
     response = show.user.ok("DELETE", path_of(source))
     assert sorted(response["projectIdsUpdated"]) == sorted([show.id, other.id])
     assert show.get()["project"]["sources"] == []
-    assert cluster.get("projects", show.id)["spec"].get("sources", []) == []
-    assert key_secrets(cluster, source) == []
+    assert resources.get("projects", show.id)["spec"].get("sources", []) == []
+    assert key_secrets(resources, source) == []
     assert_error(show.user.call("GET", path_of(source)), 404, 5)
     assert_error(show.user.call("DELETE", path_of(source)), 404, 5)
 
 
-def test_an_update_says_whether_it_changed_what_is_on_air(show: Show, cluster: Cluster) -> None:
+def test_an_update_says_whether_it_changed_what_is_on_air(show: Show, resources: StoredResources) -> None:
     used, unused, idle = (create(show.user, show.collection) for _ in range(3))
     other = show.user.project(show.collection)
     show.user.ok("PUT", f"{show.path}/source/{used['sourceId']}")
     show.user.ok("PUT", f"{other.path}/source/{idle['sourceId']}")
-    on_air(cluster, show)
+    on_air(resources, show)
 
     def updates(source: JsonObject, **body: object) -> object:
         return show.user.ok("PATCH", path_of(source), body)["broadcastUpdated"]
@@ -265,22 +269,22 @@ def test_an_update_says_whether_it_changed_what_is_on_air(show: Show, cluster: C
         assert updates(source, updateMask="address", address={"srtPush": {"enabled": False}}) is False
 
 
-def test_a_source_in_use_is_deleted_by_force_alone(show: Show, cluster: Cluster) -> None:
+def test_a_source_in_use_is_deleted_by_force_alone(show: Show, resources: StoredResources) -> None:
     source, free = create(show.user, show.collection), create(show.user, show.collection)
     show.user.ok("PUT", f"{show.path}/source/{source['sourceId']}")
-    on_air(cluster, show)
+    on_air(resources, show)
     assert_error(show.user.call("DELETE", path_of(source)), 400, 9)
     assert show.user.ok("DELETE", path_of(free)) == {"projectIdsUpdated": []}
     assert show.user.ok("DELETE", f"{path_of(source)}?force=true") == {"projectIdsUpdated": [show.id]}
 
 
-def test_a_collection_counts_the_sources_that_go_with_it(show: Show, cluster: Cluster) -> None:
+def test_a_collection_counts_the_sources_that_go_with_it(show: Show, resources: StoredResources) -> None:
     made = [create(show.user, show.collection) for _ in range(3)]
     response = show.user.ok("DELETE", f"/collection/{show.collection}")
     assert response == {"sourcesDeleted": 3, "projectsDeleted": 1, "projectIdsStopped": []}
     for source in made:
-        assert not cluster.exists("sources", source["sourceId"])
-        assert key_secrets(cluster, source) == []
+        assert not resources.exists("sources", source["sourceId"])
+        assert key_secrets(resources, source) == []
 
 
 def test_a_source_belongs_to_its_collection_alone(show: Show, sign_in: Callable[..., User]) -> None:

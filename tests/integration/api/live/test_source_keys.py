@@ -6,12 +6,12 @@ import base64
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.source_requests import create, key_secrets, path_of
 from tests.support.tokens import fields_of
 
 
-def test_the_key_stays_when_the_protocol_changes(show: Show, cluster: Cluster) -> None:
+def test_the_key_stays_when_the_protocol_changes(show: Show, resources: StoredResources) -> None:
     source = create(show.user, show.collection)
     path = path_of(source)
     response = show.user.ok("PATCH", path, {"updateMask": "address.srtPush", "address": {"srtPush": {}}})
@@ -20,7 +20,7 @@ def test_the_key_stays_when_the_protocol_changes(show: Show, cluster: Cluster) -
     assert set(response["source"]["address"]) == {"srtPush"}
     back = show.user.ok("PATCH", path, {"address": {"rtmpPush": {}}})["source"]
     assert back == source
-    assert len(key_secrets(cluster, source)) == 1
+    assert len(key_secrets(resources, source)) == 1
 
 
 def test_a_pulled_source_that_becomes_pushed_gets_a_key(show: Show) -> None:
@@ -30,7 +30,7 @@ def test_a_pulled_source_that_becomes_pushed_gets_a_key(show: Show) -> None:
 
 
 @pytest.mark.parametrize("mask", ["address.rtmpPush.key", "metadata, ADDRESS.rtmp_push.key"])
-def test_a_mask_that_names_the_key_has_it_replaced(show: Show, cluster: Cluster, mask: str) -> None:
+def test_a_mask_that_names_the_key_has_it_replaced(show: Show, resources: StoredResources, mask: str) -> None:
     source = create(show.user, show.collection, metadata="before")
     body = {"updateMask": mask, "metadata": "after", "address": {"rtmpPush": {}}}
     changed = show.user.ok("PATCH", path_of(source), body)["source"]
@@ -39,7 +39,7 @@ def test_a_mask_that_names_the_key_has_it_replaced(show: Show, cluster: Cluster,
     assert push == {**before, "key": push["key"], "url": f"{push['baseUrl']}/{push['key']}"}
     assert changed["metadata"] == ("after" if "metadata" in mask else "before")
     assert show.user.ok("GET", path_of(source))["source"] == changed
-    (secret,) = key_secrets(cluster, source)
+    (secret,) = key_secrets(resources, source)
     assert base64.b64decode(secret["data"]["streamKey"]).decode() == push["key"]
 
 
@@ -50,10 +50,10 @@ def test_nobody_chooses_a_key(show: Show) -> None:
     assert show.user.ok("GET", path_of(source))["source"] == source
 
 
-def test_a_source_of_kubectls_is_shown_without_a_key(show: Show, cluster: Cluster) -> None:
+def test_a_source_of_kubectls_is_shown_without_a_key(show: Show, resources: StoredResources) -> None:
     spec = {"collectionId": show.collection, "address": {"rtmpPush": {}}}
     name = f"camera-{show.id}"
-    cluster.apply("Source", "sources", name, spec)
+    resources.apply("Source", "sources", name, spec)
     push = show.user.ok("GET", f"/collection/{show.collection}/source/{name}")["source"]["address"][
         "rtmpPush"
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, Facade, StartFacade
+from tests.support.facade import Facade, StartFacade, StoredResources
 from tests.support.fixtures.facade import STREAMS, redis_connected
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import add_credentials, room_server, settings_for
@@ -33,17 +33,17 @@ def settings(one: Facade, api_key: str, sign_in: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def open_rooms(cluster: Cluster) -> Iterator[set[str]]:
+def open_rooms(resources: StoredResources) -> Iterator[set[str]]:
     """Projects whose room was to be open.
 
     Puts broadcasts on air, takes them off again and connects sources of projects, as an operator does.
     """
-    others = {each["metadata"]["name"] for each in cluster.list("projects")}
+    others = {each["metadata"]["name"] for each in resources.list("projects")}
     over, connected, open_rooms = threading.Event(), set[str](), set[str]()
 
     def operate() -> None:
         while not over.wait(0.05):
-            for project in cluster.list("projects"):
+            for project in resources.list("projects"):
                 name, wanted = project["metadata"]["name"], project["spec"].get("broadcast", {})
                 if name in others:
                     continue
@@ -53,10 +53,10 @@ def open_rooms(cluster: Cluster) -> Iterator[set[str]]:
                 if wanted.get("id", present.get("id")):
                     told = {"id": present.get("id", wanted.get("id")), "epoch": 1, "phase": wanted["state"]}
                     if told != present:
-                        cluster.set_broadcast(name, told)
+                        resources.set_broadcast(name, told)
                 shown = {each["sourceId"] for each in project["spec"].get("sources", [])}
                 for source in shown - connected:
-                    cluster.patch("sources", source, {"status": {"connect": "Connected"}}, "status")
+                    resources.patch("sources", source, {"status": {"connect": "Connected"}}, "status")
                     connected.add(source)
 
     operating = threading.Thread(target=operate)
@@ -68,10 +68,10 @@ def open_rooms(cluster: Cluster) -> Iterator[set[str]]:
 
 @pytest.fixture
 def with_rooms(
-    start_facade: StartFacade, cluster: Cluster, redis_server: RedisServer, tmp_path: Path
+    start_facade: StartFacade, resources: StoredResources, redis_server: RedisServer, tmp_path: Path
 ) -> Iterator[Facade]:
     """A replica with a room server."""
-    add_credentials(cluster)
+    add_credentials(resources)
     redis = RedisSettings(url=redis_server.url)
     with (
         room_server(tmp_path) as server,

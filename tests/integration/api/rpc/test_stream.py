@@ -11,7 +11,7 @@ import httpx
 import pytest
 from google.protobuf import json_format
 from tests.support.event_client import PUBLISH
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.rpc import TRAILERS, WEB, frame, reply_of, url_of
 from tests.support.waiting import wait_for
 
@@ -134,7 +134,7 @@ def test_connect_streams_json(host: User) -> None:
     assert json.loads(data)["pong"] == "a"
 
 
-def test_a_stream_ends_when_its_token_is_revoked(host: User, cluster: Cluster) -> None:
+def test_a_stream_ends_when_its_token_is_revoked(host: User, resources: StoredResources) -> None:
     show = host.project()
     invited = host.ok(
         "POST",

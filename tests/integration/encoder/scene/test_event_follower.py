@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.layouts import Canvas, scene
 from tests.support.scenes import Page
 from tests.support.signed_page_token import renderer_key, signed_page_token
@@ -29,21 +29,21 @@ ANIMATION = [{"properties": ["x"], "durationMs": 300}]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def key(cluster: Cluster) -> None:
+def key(resources: StoredResources) -> None:
     """The facade knows the operator's key before a token is used."""
-    renderer_key(cluster)
+    renderer_key(resources)
 
 
 @pytest.fixture
-def show(host: User, cluster: Cluster) -> Show:
+def show(host: User, resources: StoredResources) -> Show:
     show = host.project()
-    cluster.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Running"})
+    resources.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Running"})
     return show
 
 
-def program(cluster: Cluster, show: Show, canvas: Canvas, token: str) -> Program:
+def program(resources: StoredResources, show: Show, canvas: Canvas, token: str) -> Program:
     """As the operator would make it."""
-    layout = cluster.get("layouts", canvas.id)
+    layout = resources.get("layouts", canvas.id)
     version = int(layout["metadata"]["resourceVersion"])
     carried = program_layout(canvas.id, version, layout["spec"], 1280, 720)
     return small_program(
@@ -93,11 +93,11 @@ async def changed(page: Page, layer: str, **fields: Any) -> JsonObject:
 
 
 async def test_a_patch_and_a_kubectl_edit_reach_the_page_a_patch_with_its_animation(
-    encoder: Encoder, show: Show, cluster: Cluster
+    encoder: Encoder, show: Show, resources: StoredResources
 ) -> None:
     canvas = scene(show)
     left = canvas.add(parentId=canvas.root(), x=1)["id"]
-    await encoder.want(program(cluster, show, canvas, signed_page_token(cluster, show)))
+    await encoder.want(program(resources, show, canvas, signed_page_token(resources, show)))
     async with Page.connected(encoder.address) as page:
         assert (await page.told())["selectedLayoutId"] == canvas.id
         await asyncio.to_thread(canvas.patch, left, x=5, requestAnimation=ANIMATION)
@@ -105,18 +105,18 @@ async def test_a_patch_and_a_kubectl_edit_reach_the_page_a_patch_with_its_animat
         assert animation["mode"] == "PARALLEL"
         [animated] = animation["layers"]
         assert (animated["id"], animated["requestAnimation"][0]["durationMs"]) == (left, 300)
-        layers = cluster.get("layouts", canvas.id)["spec"]["layers"]
+        layers = resources.get("layouts", canvas.id)["spec"]["layers"]
         edited = [{**each, "x": 9} if each["id"] == left else each for each in layers]
-        await asyncio.to_thread(cluster.patch, "layouts", canvas.id, {"spec": {"layers": edited}})
+        await asyncio.to_thread(resources.patch, "layouts", canvas.id, {"spec": {"layers": edited}})
         assert (await changed(page, left, x=9))["animation"] is None
 
 
 async def test_a_batch_is_one_change_and_its_new_layers_are_in_their_parents(
-    encoder: Encoder, show: Show, cluster: Cluster
+    encoder: Encoder, show: Show, resources: StoredResources
 ) -> None:
     canvas = scene(show)
     root = canvas.root()
-    await encoder.want(program(cluster, show, canvas, signed_page_token(cluster, show)))
+    await encoder.want(program(resources, show, canvas, signed_page_token(resources, show)))
     async with Page.connected(encoder.address) as page:
         await page.told()
         items = [
@@ -140,9 +140,9 @@ async def test_a_batch_is_one_change_and_its_new_layers_are_in_their_parents(
 
 
 def test_a_page_token_keeps_its_project_and_ends_with_its_run(
-    show: Show, cluster: Cluster, one: Facade
+    show: Show, resources: StoredResources, one: Facade
 ) -> None:
-    page = User(one, signed_page_token(cluster, show))
+    page = User(one, signed_page_token(resources, show))
     assert page.call("GET", show.path).status_code == 401
     session = wait_for(lambda: refresh(page).is_success and refreshed(page), "the key is known")
     assert session.ok("GET", show.path)["project"]["projectId"] == show.id
@@ -152,5 +152,5 @@ def test_a_page_token_keeps_its_project_and_ends_with_its_run(
     assert refreshed(session).ok("GET", show.path)
     keys = one.http.get("/live/v2/authentication/jwks").json()["keys"]
     assert len(keys) == 2
-    cluster.set_broadcast(show.id, {"phase": "Stopped"})
+    resources.set_broadcast(show.id, {"phase": "Stopped"})
     wait_for(lambda: refresh(page).status_code == 401, "the run is over")

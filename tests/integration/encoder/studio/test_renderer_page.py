@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 from tests.support.delivery.livekit_server import LiveKitServer, client_script
 from tests.support.docker import host_address
-from tests.support.facade import Cluster, Facade, Show, StartFacade, User
+from tests.support.facade import Facade, Show, StartFacade, StoredResources, User
 from tests.support.ingest.clip import Encoding, make_clip
 from tests.support.ingest.page_relay import PORT, SECRET
 from tests.support.ingest.watched_page import WatchedPage
@@ -55,8 +55,8 @@ class Reached(NamedTuple):
 
 
 @pytest.fixture
-def reached(start_facade: StartFacade, cluster: Cluster, tmp_path: Path) -> Iterator[Reached]:
-    add_credentials(cluster)
+def reached(start_facade: StartFacade, resources: StoredResources, tmp_path: Path) -> Iterator[Reached]:
+    add_credentials(resources)
     host = host_address()
     server = LiveKitServer(tmp_path, host, room={"auto_create": False})
     media = {"tcp_port": server.tcp_port, "udp_port": server.udp_port, "node_ip": host}
@@ -133,7 +133,11 @@ def check_project(project: JsonObject, layout_id: str, source: JsonObject, desti
 
 
 def test_a_page_of_the_studio_calls_here_and_shows_a_source_by_its_camera(
-    tmp_path: Path, cluster: Cluster, reached: Reached, sign_in: Callable[..., User], page_script: str
+    tmp_path: Path,
+    resources: StoredResources,
+    reached: Reached,
+    sign_in: Callable[..., User],
+    page_script: str,
 ) -> None:
     rendering = {"video": {"width": WIDTH, "height": HEIGHT}}
     composition = {"studioSdk": {"version": "3"}}
@@ -152,8 +156,8 @@ def test_a_page_of_the_studio_calls_here_and_shows_a_source_by_its_camera(
     body = {"address": address, "enabled": False, "metadata": {"props": {"name": "Channel"}}}
     destination = show.user.ok("POST", f"{show.path}/destination", body)["destination"]
     room_token, anna = join(show)
-    cluster.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Running"})
-    token = SecretStr(signed_page_token(cluster, show))
+    resources.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Running"})
+    token = SecretStr(signed_page_token(resources, show))
     clip = make_clip(tmp_path / "clip.mkv", 40.0, Encoding(width=WIDTH, height=HEIGHT, bitrate_kbps=800))
 
     folder = tmp_path / "pod"

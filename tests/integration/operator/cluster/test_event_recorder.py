@@ -13,30 +13,32 @@ from onair_operator.cluster.event_recorder import EventRecorder
 REFUSED = ResourceEvent(destination(), "NotConnected", "refused the connection", warning=True)
 
 
-async def recorded(cluster: OperatedNamespace) -> list[Document]:
-    items: list[Document] = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
+async def recorded(operated_namespace: OperatedNamespace) -> list[Document]:
+    items: list[Document] = (await operated_namespace.client.list(EVENTS, operated_namespace.namespace))[
+        "items"
+    ]
     return items
 
 
-async def test_a_repeated_event_is_counted_up(cluster: OperatedNamespace) -> None:
-    recorder = EventRecorder(cluster.client, cluster.namespace, "test")
+async def test_a_repeated_event_is_counted_up(operated_namespace: OperatedNamespace) -> None:
+    recorder = EventRecorder(operated_namespace.client, operated_namespace.namespace, "test")
     for _ in range(5):
         recorder.record(REFUSED)
     await recorder.drain()
-    (event,) = await recorded(cluster)
+    (event,) = await recorded(operated_namespace)
     assert (event["count"], event["reason"]) == (5, "NotConnected")
     assert event["lastTimestamp"] >= event["firstTimestamp"]
     recorder.record(REFUSED)
     await recorder.drain()
-    assert [each["count"] for each in await recorded(cluster)] == [6]
+    assert [each["count"] for each in await recorded(operated_namespace)] == [6]
 
 
-async def test_an_event_that_has_expired_is_recorded_anew(cluster: OperatedNamespace) -> None:
-    recorder = EventRecorder(cluster.client, cluster.namespace, "test")
+async def test_an_event_that_has_expired_is_recorded_anew(operated_namespace: OperatedNamespace) -> None:
+    recorder = EventRecorder(operated_namespace.client, operated_namespace.namespace, "test")
     recorder.record(REFUSED)
     await recorder.drain()
-    (event,) = await recorded(cluster)
-    await cluster.client.delete(EVENTS, cluster.namespace, event["metadata"]["name"])
+    (event,) = await recorded(operated_namespace)
+    await operated_namespace.client.delete(EVENTS, operated_namespace.namespace, event["metadata"]["name"])
     recorder.record(REFUSED)
     await recorder.drain()
-    assert [each["count"] for each in await recorded(cluster)] == [2]
+    assert [each["count"] for each in await recorded(operated_namespace)] == [2]

@@ -29,10 +29,12 @@ def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest_addresses, "INTERVAL_S", 0.1)
 
 
-async def make_service(cluster: OperatedNamespace, type_: str, name: str = "onair-ingest") -> Document:
-    return await cluster.client.create(
+async def make_service(
+    operated_namespace: OperatedNamespace, type_: str, name: str = "onair-ingest"
+) -> Document:
+    return await operated_namespace.client.create(
         SERVICES,
-        cluster.namespace,
+        operated_namespace.namespace,
         {
             "apiVersion": "v1",
             "kind": "Service",
@@ -42,10 +44,14 @@ async def make_service(cluster: OperatedNamespace, type_: str, name: str = "onai
     )
 
 
-async def balance(cluster: OperatedNamespace, service: str = "onair-ingest", **ingress: str) -> None:
+async def balance(
+    operated_namespace: OperatedNamespace, service: str = "onair-ingest", **ingress: str
+) -> None:
     """Gives the Service an address, as a cloud does."""
     status = {"status": {"loadBalancer": {"ingress": [ingress]}}}
-    await cluster.client.merge_patch(SERVICES, cluster.namespace, service, status, "status")
+    await operated_namespace.client.merge_patch(
+        SERVICES, operated_namespace.namespace, service, status, "status"
+    )
 
 
 def settings(server: GatewayServer, **values: str) -> IngestSettings:
@@ -53,10 +59,12 @@ def settings(server: GatewayServer, **values: str) -> IngestSettings:
     return IngestSettings(gateways=[server.settings], services=services, **values)
 
 
-async def kept(cluster: OperatedNamespace, rtmp: str) -> FoundAddresses:
+async def kept(operated_namespace: OperatedNamespace, rtmp: str) -> FoundAddresses:
     async def check() -> FoundAddresses | None:
         try:
-            config = await cluster.client.get(CONFIG_MAPS, cluster.namespace, ADDRESSES_CONFIG_MAP)
+            config = await operated_namespace.client.get(
+                CONFIG_MAPS, operated_namespace.namespace, ADDRESSES_CONFIG_MAP
+            )
         except ApiError:
             return None
         found = addresses_in(config)
@@ -66,22 +74,24 @@ async def kept(cluster: OperatedNamespace, rtmp: str) -> FoundAddresses:
 
 
 async def test_the_address_of_a_load_balancer_reaches_sources_whenever_it_changes(
-    cluster: OperatedNamespace,
+    operated_namespace: OperatedNamespace,
 ) -> None:
-    await make_service(cluster, "LoadBalancer")
-    async with GatewayServer().running() as server, cluster.operator(ingest=settings(server)):
-        await cluster.collection()
-        await camera(cluster)
+    await make_service(operated_namespace, "LoadBalancer")
+    async with GatewayServer().running() as server, operated_namespace.operator(ingest=settings(server)):
+        await operated_namespace.collection()
+        await camera(operated_namespace)
         missing = "Service onair-ingest has not been given a load balancer's address"
-        waiting = await status_with(cluster, lastError=f"no address to push to is known: {missing}")
+        waiting = await status_with(
+            operated_namespace, lastError=f"no address to push to is known: {missing}"
+        )
         assert waiting["address"] == {"secretName": "source-camera"}
         for host in ("192.0.2.7", "ingest.example"):
-            await balance(cluster, **{"ip" if host[0] == "1" else "hostname": host})
-            found = await kept(cluster, f"rtmp://{host}:1935/live")
+            await balance(operated_namespace, **{"ip" if host[0] == "1" else "hostname": host})
+            found = await kept(operated_namespace, f"rtmp://{host}:1935/live")
             assert [each.protocol for each in found.endpoints] == ["rtmp", "rtmps", "srt"]
 
             async def told(host: str = host) -> Document | None:
-                status = ((await cluster.get("Source", "camera")) or {})["status"]
+                status = ((await operated_namespace.get("Source", "camera")) or {})["status"]
                 return status if host in str(status["address"]) else None
 
             status = await until(told, "the source has it")
@@ -90,30 +100,41 @@ async def test_the_address_of_a_load_balancer_reaches_sources_whenever_it_change
             assert status["lastError"] == "never connected"
 
 
-async def test_publishers_by_node_port_are_sent_to_a_node_that_is_ready(cluster: OperatedNamespace) -> None:
-    ports = {p["name"]: p["nodePort"] for p in (await make_service(cluster, "NodePort"))["spec"]["ports"]}
+async def test_publishers_by_node_port_are_sent_to_a_node_that_is_ready(
+    operated_namespace: OperatedNamespace,
+) -> None:
+    ports = {
+        p["name"]: p["nodePort"]
+        for p in (await make_service(operated_namespace, "NodePort"))["spec"]["ports"]
+    }
     # Nodes are of no namespace: those of this test have addresses of their own.
-    nodes = [await make_node(cluster, f"{cluster.namespace}-{n}", f"192.0.2.{n}") for n in (1, 2)]
+    nodes = [
+        await make_node(operated_namespace, f"{operated_namespace.namespace}-{n}", f"192.0.2.{n}")
+        for n in (1, 2)
+    ]
     values = {"srt_base_url": "srt://in.example:9"}
-    async with GatewayServer().running() as server, cluster.operator(ingest=settings(server, **values)):
-        await kept(cluster, f"rtmp://192.0.2.1:{ports['rtmp']}/live")
-        await say_ready(cluster, nodes[0], "192.0.2.1", "Unknown")
-        await kept(cluster, f"rtmp://192.0.2.2:{ports['rtmp']}/live")
-        await say_ready(cluster, nodes[0], "192.0.2.1", "True")
-        await cluster.collection()
-        await camera(cluster)
-        status = await status_with(cluster, lastError="never connected")
+    async with (
+        GatewayServer().running() as server,
+        operated_namespace.operator(ingest=settings(server, **values)),
+    ):
+        await kept(operated_namespace, f"rtmp://192.0.2.1:{ports['rtmp']}/live")
+        await say_ready(operated_namespace, nodes[0], "192.0.2.1", "Unknown")
+        await kept(operated_namespace, f"rtmp://192.0.2.2:{ports['rtmp']}/live")
+        await say_ready(operated_namespace, nodes[0], "192.0.2.1", "True")
+        await operated_namespace.collection()
+        await camera(operated_namespace)
+        status = await status_with(operated_namespace, lastError="never connected")
         assert status["address"]["baseUrl"] == f"rtmp://192.0.2.2:{ports['rtmp']}/live", "it stays"
 
 
-async def make_node(cluster: OperatedNamespace, name: str, address: str) -> str:
+async def make_node(operated_namespace: OperatedNamespace, name: str, address: str) -> str:
     document = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
-    await cluster.client.create(NODES, None, document)
-    await say_ready(cluster, name, address, "True")
+    await operated_namespace.client.create(NODES, None, document)
+    await say_ready(operated_namespace, name, address, "True")
     return name
 
 
-async def say_ready(cluster: OperatedNamespace, name: str, address: str, ready: str) -> None:
+async def say_ready(operated_namespace: OperatedNamespace, name: str, address: str, ready: str) -> None:
     status: dict[str, Any] = {
         "conditions": [{"type": "Ready", "status": ready, "reason": "Test", "message": ""}],
         "addresses": [
@@ -121,30 +142,30 @@ async def say_ready(cluster: OperatedNamespace, name: str, address: str, ready: 
             {"type": "ExternalIP", "address": address},
         ],
     }
-    await cluster.client.merge_patch(NODES, None, name, {"status": status}, "status")
+    await operated_namespace.client.merge_patch(NODES, None, name, {"status": status}, "status")
 
 
 async def test_each_region_has_an_address_of_its_own_and_waits_for_no_other(
-    cluster: OperatedNamespace,
+    operated_namespace: OperatedNamespace,
 ) -> None:
     regions = {"onair-ingest": "", "onair-ingest-eu": "eu", "onair-ingest-us": "us"}
     for name in regions:
-        await make_service(cluster, "LoadBalancer", name)
-    await balance(cluster, ip="192.0.2.1")
-    await balance(cluster, "onair-ingest-eu", ip="192.0.2.2")
+        await make_service(operated_namespace, "LoadBalancer", name)
+    await balance(operated_namespace, ip="192.0.2.1")
+    await balance(operated_namespace, "onair-ingest-eu", ip="192.0.2.2")
     services = [IngestServiceSettings(name=name, region=region) for name, region in regions.items()]
     async with GatewayServer().running() as server:
         ingest = IngestSettings(gateways=[server.settings], services=services)
-        async with cluster.operator(ingest=ingest):
-            found = await kept(cluster, "rtmp://192.0.2.2:1935/live")
+        async with operated_namespace.operator(ingest=ingest):
+            found = await kept(operated_namespace, "rtmp://192.0.2.2:1935/live")
             assert found.missing == "Service onair-ingest-us has not been given a load balancer's address"
-            await cluster.collection()
-            await camera(cluster)
-            await status_with(cluster, lastError="never connected")
-            await balance(cluster, "onair-ingest-us", hostname="us.example")
+            await operated_namespace.collection()
+            await camera(operated_namespace)
+            await status_with(operated_namespace, lastError="never connected")
+            await balance(operated_namespace, "onair-ingest-us", hostname="us.example")
 
             async def told() -> Document | None:
-                status = ((await cluster.get("Source", "camera")) or {})["status"]
+                status = ((await operated_namespace.get("Source", "camera")) or {})["status"]
                 return status["address"] if "us.example" in str(status["address"]) else None
 
             address = await until(told, "the source has it")

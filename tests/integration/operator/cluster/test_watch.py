@@ -32,7 +32,7 @@ def fail_kopf() -> None:
 
 
 async def test_kopf_that_fails_is_started_again_and_leaves_no_timer_that_kills(
-    cluster: OperatedNamespace, monkeypatch: pytest.MonkeyPatch
+    operated_namespace: OperatedNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loop = asyncio.get_running_loop()
     timers: list[Any] = []
@@ -51,12 +51,14 @@ async def test_kopf_that_fails_is_started_again_and_leaves_no_timer_that_kills(
         starts += 1
 
     store, resync, stop = Store(KINDS), Resync(), asyncio.Event()
-    namespace = cluster.namespace
-    watch = Watch(cluster.client, store, namespace, changes.append, started, cast(Any, resync))
+    namespace = operated_namespace.namespace
+    watch = Watch(operated_namespace.client, store, namespace, changes.append, started, cast(Any, resync))
     watching = asyncio.create_task(watch.run(60.0, stop))
     for number in range(1, 4):
         await until(lambda number=number: _true(starts == number), "kopf is up")  # type: ignore[misc]
-        await cluster.create("Collection", f"c-{number}", {"owner": {"serviceId": "a", "serviceUserId": "b"}})
+        await operated_namespace.create(
+            "Collection", f"c-{number}", {"owner": {"serviceId": "a", "serviceUserId": "b"}}
+        )
         await until(
             lambda number=number: _true(store.entry("Collection", f"c-{number}") is not None),
             "the collection is known",  # type: ignore[misc]

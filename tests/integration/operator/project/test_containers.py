@@ -29,10 +29,10 @@ FAILURES = [
 ]
 
 
-async def fail(cluster: OperatedNamespace, name: str, reason: str, message: str) -> None:
+async def fail(operated_namespace: OperatedNamespace, name: str, reason: str, message: str) -> None:
     """What scheduler and kubelet say of a pod, one of whose containers never starts."""
-    pod = await cluster.pod(name)
-    await cluster.bind(name, "node-1")
+    pod = await operated_namespace.pod(name)
+    await operated_namespace.bind(name, "node-1")
     created = pod["metadata"]["creationTimestamp"]
     not_ready = {"type": "ContainersReady", "status": "False", "lastTransitionTime": created}
     container: Document = {
@@ -44,37 +44,41 @@ async def fail(cluster: OperatedNamespace, name: str, reason: str, message: str)
         "state": {"waiting": {"reason": reason, "message": message}},
     }
     conditions = [{"type": "PodScheduled", "status": "True"}, not_ready]
-    await cluster.pod_is(
+    await operated_namespace.pod_is(
         name, {"phase": "Pending", "conditions": conditions, "containerStatuses": [container]}
     )
 
 
-async def see_it_end(cluster: OperatedNamespace, waiting: str, message: str, reason: str, told: str) -> None:
+async def see_it_end(
+    operated_namespace: OperatedNamespace, waiting: str, message: str, reason: str, told: str
+) -> None:
     show = waiting.lower()
-    await cluster.project(name=show, broadcast={"state": "Running", "id": "first"})
-    await fail(cluster, f"{show}-first-1", waiting, message)
-    condition = await cluster.ready("Project", show, reason)
+    await operated_namespace.project(name=show, broadcast={"state": "Running", "id": "first"})
+    await fail(operated_namespace, f"{show}-first-1", waiting, message)
+    condition = await operated_namespace.ready("Project", show, reason)
     assert condition["message"] == told
-    await fail(cluster, f"{show}-first-2", waiting, message)
-    status = await cluster.phase("Stopped", show)
+    await fail(operated_namespace, f"{show}-first-2", waiting, message)
+    status = await operated_namespace.phase("Stopped", show)
     assert status["broadcast"]["error"] == "Internal"
-    condition = await cluster.ready("Project", show, "EncoderFailed")
+    condition = await operated_namespace.ready("Project", show, "EncoderFailed")
     assert condition["status"] == "False"
 
 
 async def test_containers_that_cannot_start_are_told_and_end_their_runs_after_the_bound(
-    cluster: OperatedNamespace,
+    operated_namespace: OperatedNamespace,
 ) -> None:
     """A show for each reason, side by side, as most of the time is the bound."""
-    async with cluster.operator(
+    async with operated_namespace.operator(
         broadcast=BroadcastSettings(container_timeout_s=3.0, stop_grace_s=1.0, max_losses=1)
     ):
-        await cluster.collection()
-        await asyncio.gather(*(see_it_end(cluster, *failure) for failure in FAILURES))
+        await operated_namespace.collection()
+        await asyncio.gather(*(see_it_end(operated_namespace, *failure) for failure in FAILURES))
 
         async def ended() -> bool:
-            pods = [pod for pod in await cluster.pods() if "deletionTimestamp" not in pod["metadata"]]
+            pods = [
+                pod for pod in await operated_namespace.pods() if "deletionTimestamp" not in pod["metadata"]
+            ]
             reasons = {reason for _, _, reason, _ in FAILURES}
-            return not pods and reasons | {"EncoderLost", "Stopped"} <= set(await cluster.events())
+            return not pods and reasons | {"EncoderLost", "Stopped"} <= set(await operated_namespace.events())
 
         await until(ended, "no pod is left, and the events tell why")

@@ -54,8 +54,8 @@ RECORDING = {
 class Kubelets:
     """Runs the pods of a show as agents in this process, each behind a network that can be cut."""
 
-    def __init__(self, cluster: OperatedNamespace, agents: Agents, stack: AsyncExitStack) -> None:
-        self._cluster, self._agents, self._stack = cluster, agents, stack
+    def __init__(self, operated_namespace: OperatedNamespace, agents: Agents, stack: AsyncExitStack) -> None:
+        self._cluster, self._agents, self._stack = operated_namespace, agents, stack
         self.networks: dict[str, CutProxy] = {}
         self.cut_off: set[str] = set()
         """Nodes that do not reach the API server."""
@@ -101,7 +101,10 @@ def server() -> ExclusiveServer:
 
 @pytest.fixture
 async def kubelets(
-    cluster: OperatedNamespace, server: ExclusiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    operated_namespace: OperatedNamespace,
+    server: ExclusiveServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[Kubelets]:
     """A show with one destination; the operator runs."""
     monkeypatch.setattr(connection, "SILENCE_TIMEOUT_S", 0.5)
@@ -111,13 +114,13 @@ async def kubelets(
     monkeypatch.setattr(reconcile, "NODE_INTERVAL_S", 0.25)
     async with AsyncExitStack() as stack:
         agents = Agents(tmp_path, server, monkeypatch)
-        await stack.enter_async_context(cluster.operator())
+        await stack.enter_async_context(operated_namespace.operator())
         stack.push_async_callback(agents.close)
-        await cluster.collection()
-        await cluster.project(broadcast={"state": "Running", "id": "first"})
+        await operated_namespace.collection()
+        await operated_namespace.project(broadcast={"state": "Running", "id": "first"})
         address = {"rtmpPush": {"url": "rtmp://media.example/live"}}
-        await cluster.create("Destination", "main", {"projectId": "show", "address": address})
-        yield Kubelets(cluster, agents, stack)
+        await operated_namespace.create("Destination", "main", {"projectId": "show", "address": address})
+        yield Kubelets(operated_namespace, agents, stack)
 
 
 async def on_air(server: ExclusiveServer, *epochs: int) -> None:
@@ -127,18 +130,18 @@ async def on_air(server: ExclusiveServer, *epochs: int) -> None:
     await until(check, f"{epochs} on air")
 
 
-async def epoch_of(cluster: OperatedNamespace) -> int:
-    status = ((await cluster.get("Project", "show")) or {})["status"]
+async def epoch_of(operated_namespace: OperatedNamespace) -> int:
+    status = ((await operated_namespace.get("Project", "show")) or {})["status"]
     return int(status["broadcast"]["epoch"])
 
 
 async def test_an_encoder_on_a_node_that_the_api_server_cannot_reach_yields_when_it_is_evicted(
-    cluster: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer
+    operated_namespace: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer
 ) -> None:
     first = await kubelets.start(FIRST, "node-a")
     await on_air(server, 1)
     # Its kubelet never hears of it, so that the object stays and the container runs.
-    await cluster.client.delete(PODS, cluster.namespace, FIRST)
+    await operated_namespace.client.delete(PODS, operated_namespace.namespace, FIRST)
     await kubelets.start(SECOND, "node-b")
     await on_air(server, 2)
     assert first.status().phase == "yielded"
@@ -146,7 +149,7 @@ async def test_an_encoder_on_a_node_that_the_api_server_cannot_reach_yields_when
 
 
 async def test_an_encoder_that_the_operator_alone_cannot_reach_stays_on_air(
-    cluster: OperatedNamespace,
+    operated_namespace: OperatedNamespace,
     kubelets: Kubelets,
     server: ExclusiveServer,
     monkeypatch: pytest.MonkeyPatch,
@@ -169,12 +172,12 @@ async def test_an_encoder_that_the_operator_alone_cannot_reach_stays_on_air(
         return first.contact.lost and judged.count("node-a") > 1
 
     await until(out_of_touch_and_judged_twice, "the first is out of touch, and its node was looked at")
-    assert (await epoch_of(cluster), server.on_air) == (1, [1])
+    assert (await epoch_of(operated_namespace), server.on_air) == (1, [1])
 
 
 @pytest.mark.parametrize("clock_s", [-3600.0, 3600.0], ids=["an hour behind", "an hour ahead"])
 async def test_an_encoder_on_a_node_that_is_cut_off_from_the_cluster_leaves_its_place_to_the_next_one(
-    cluster: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer, clock_s: float
+    operated_namespace: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer, clock_s: float
 ) -> None:
     await kubelets.register("node-a", clock_s)
     await kubelets.register("node-b", -clock_s)
@@ -202,38 +205,38 @@ async def test_an_encoder_on_a_node_that_is_cut_off_from_the_cluster_leaves_its_
 
 
 async def test_a_namespace_that_is_deleted_ends_its_shows_properly_and_is_not_kept(
-    cluster: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer
+    operated_namespace: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer
 ) -> None:
     first = await kubelets.start(FIRST, "node-a")
     await on_air(server, 1)
     # What a namespace's controller does: pods first
-    await cluster.client.delete(NAMESPACES, None, cluster.namespace)
-    await cluster.client.delete(PODS, cluster.namespace, FIRST)
+    await operated_namespace.client.delete(NAMESPACES, None, operated_namespace.namespace)
+    await operated_namespace.client.delete(PODS, operated_namespace.namespace, FIRST)
 
     async def finished() -> bool:
         return first.status().phase == "finished"
 
     await until(finished, "the streams are ended")
-    await cluster.phase("Stopped")
-    await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
+    await operated_namespace.phase("Stopped")
+    await operated_namespace.client.delete(CUSTOM["Project"], operated_namespace.namespace, "show")
 
     async def gone() -> bool:
-        return await cluster.get("Project", "show") is None
+        return await operated_namespace.get("Project", "show") is None
 
     await until(gone, "the project is gone")
     assert (server.on_air, server.taken) == ([], [1])
 
 
 async def test_the_next_run_is_on_air_while_the_last_one_stores_its_recording(
-    cluster: OperatedNamespace,
+    operated_namespace: OperatedNamespace,
     kubelets: Kubelets,
     server: ExclusiveServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     storage = SlowStorage()
     monkeypatch.setitem(KINDS, "HLS", stores_to(storage))
-    await cluster.credentials("bucket", accessKey="a", secretKey="s")
-    await cluster.create("Destination", "recording", {"projectId": "show", "address": RECORDING})
+    await operated_namespace.credentials("bucket", accessKey="a", secretKey="s")
+    await operated_namespace.create("Destination", "recording", {"projectId": "show", "address": RECORDING})
     first = await kubelets.start(FIRST, "node-a")
     await on_air(server, 1)
 
@@ -241,23 +244,25 @@ async def test_the_next_run_is_on_air_while_the_last_one_stores_its_recording(
         return any(state.waiting_s for state in first.status().destinations)
 
     await until(records, "a recording")
-    await cluster.patch("Project", "show", {"broadcast": {"id": "second"}})
+    await operated_namespace.patch("Project", "show", {"broadcast": {"id": "second"}})
     second = await kubelets.start("show-second-1", "node-b")
     await on_air(server, 1)
     assert (server.taken, server.at_a_time) == ([1, 1], 1)
     assert (first.status().phase, second.status().phase) == ("stopping", "starting")
-    show = await cluster.get("Project", "show")
+    show = await operated_namespace.get("Project", "show")
     assert show
     assert [each["id"] for each in show["status"]["draining"]] == ["first"]
     assert (show["status"]["previous"]["id"], show["status"]["previous"]["phase"]) == ("first", "Archived")
-    assert "deletionTimestamp" not in (await cluster.pod(FIRST))["metadata"]
+    assert "deletionTimestamp" not in (await operated_namespace.pod(FIRST))["metadata"]
     storage.available.set()
 
     async def stored() -> bool:
-        deleted = "deletionTimestamp" in (await cluster.pod(FIRST))["metadata"]
-        return deleted and "draining" not in ((await cluster.get("Project", "show")) or {})["status"]
+        deleted = "deletionTimestamp" in (await operated_namespace.pod(FIRST))["metadata"]
+        return (
+            deleted and "draining" not in ((await operated_namespace.get("Project", "show")) or {})["status"]
+        )
 
     await until(stored, "the first encoder has ended")
     assert first.status().phase in ("finished", "yielded")
     assert server.on_air == [1]
-    assert "RecordingsStored" in await cluster.events()
+    assert "RecordingsStored" in await operated_namespace.events()

@@ -62,9 +62,12 @@ async def gone(stage: Stage, anna: Member, within_s: float = 10.0) -> float:
 
 
 async def test_a_camera_is_shown_while_somebody_is_there_renamed_live_and_gone_when_it_is_not_to_be(
-    cluster: OperatedNamespace, server: LiveKitServer, tmp_path: Path
+    operated_namespace: OperatedNamespace, server: LiveKitServer, tmp_path: Path
 ) -> None:
-    async with staged(cluster, server, tmp_path) as stage, cluster.operator(**stage.settings):
+    async with (
+        staged(operated_namespace, server, tmp_path) as stage,
+        operated_namespace.operator(**stage.settings),
+    ):
         with stage.camera():
             await stage.flows()
             assert stage.previews() == 0, "nobody is there to see it"
@@ -76,7 +79,7 @@ async def test_a_camera_is_shown_while_somebody_is_there_renamed_live_and_gone_w
                     lambda: json.loads(shown.metadata) == described(shown, "Camera"), "its track", 2
                 )
                 preview = {"preview": {"webrtc": {"displayName": "Balcony"}}}
-                await cluster.patch("Source", SOURCE, preview)
+                await operated_namespace.patch("Source", SOURCE, preview)
                 assert await seconds_until(lambda: shown.name == "Balcony", "the new name") < 2
                 await seconds_until(
                     lambda: json.loads(shown.metadata) == described(shown, "Balcony"), "metadata", 2
@@ -86,18 +89,18 @@ async def test_a_camera_is_shown_while_somebody_is_there_renamed_live_and_gone_w
             async with stage.joined() as anna:
                 await seen(anna, SOURCE, more=10)
                 off = {"preview": {"webrtc": {"enabled": False}}}
-                await cluster.patch("Source", SOURCE, off)
+                await operated_namespace.patch("Source", SOURCE, off)
                 assert await gone(stage, anna) < 2
-                await cluster.patch("Source", SOURCE, {"preview": {"webrtc": {"enabled": True}}})
+                await operated_namespace.patch("Source", SOURCE, {"preview": {"webrtc": {"enabled": True}}})
                 await seen(anna, SOURCE, more=10)
 
 
 async def test_a_camera_that_ends_is_gone_within_two_seconds_and_back_when_it_is(
-    cluster: OperatedNamespace, server: LiveKitServer, tmp_path: Path
+    operated_namespace: OperatedNamespace, server: LiveKitServer, tmp_path: Path
 ) -> None:
     async with (
-        staged(cluster, server, tmp_path) as stage,
-        cluster.operator(**stage.settings),
+        staged(operated_namespace, server, tmp_path) as stage,
+        operated_namespace.operator(**stage.settings),
         stage.joined() as anna,
     ):
         for _ in range(2):
@@ -110,15 +113,19 @@ async def test_a_camera_that_ends_is_gone_within_two_seconds_and_back_when_it_is
     ("protocol", "ends"), [("srt", signal.SIGKILL), ("srt", signal.SIGSTOP), ("rtmp", signal.SIGSTOP)]
 )
 async def test_a_camera_that_says_nothing_any_more_is_gone_a_second_later(
-    cluster: OperatedNamespace, server: LiveKitServer, tmp_path: Path, protocol: str, ends: signal.Signals
+    operated_namespace: OperatedNamespace,
+    server: LiveKitServer,
+    tmp_path: Path,
+    protocol: str,
+    ends: signal.Signals,
 ) -> None:
     async with (
-        staged(cluster, server, tmp_path) as stage,
-        cluster.operator(**stage.settings),
+        staged(operated_namespace, server, tmp_path) as stage,
+        operated_namespace.operator(**stage.settings),
         stage.joined() as anna,
     ):
         if protocol == "srt":
-            await cluster.patch("Source", SOURCE, {"address": {"rtmpPush": None, "srtPush": {}}})
+            await operated_namespace.patch("Source", SOURCE, {"address": {"rtmpPush": None, "srtPush": {}}})
         url = stage.pod.srt(f"publish:{stage.key}") if protocol == "srt" else f"{stage.pod.rtmp}/{stage.key}"
         with Encoder(url) as camera:
             await seen(anna, SOURCE, more=10)
@@ -127,58 +134,66 @@ async def test_a_camera_that_says_nothing_any_more_is_gone_a_second_later(
 
 
 async def test_who_removes_a_preview_does_not_see_it_again(
-    cluster: OperatedNamespace, server: LiveKitServer, tmp_path: Path
+    operated_namespace: OperatedNamespace, server: LiveKitServer, tmp_path: Path
 ) -> None:
-    async with staged(cluster, server, tmp_path) as stage, cluster.operator(**stage.settings):
+    async with (
+        staged(operated_namespace, server, tmp_path) as stage,
+        operated_namespace.operator(**stage.settings),
+    ):
         with stage.camera():
             async with stage.joined() as anna:
                 await seen(anna, SOURCE, more=10)
-                await cluster.patch("Project", "show", {"room": {"barred": [{"identity": SOURCE}]}})
+                await operated_namespace.patch(
+                    "Project", "show", {"room": {"barred": [{"identity": SOURCE}]}}
+                )
                 await gone(stage, anna)
                 await seconds_until(lambda: stage.previews() == 0, "it is not wanted any more")
-                await cluster.patch("Project", "show", {"room": {"barred": []}})
+                await operated_namespace.patch("Project", "show", {"room": {"barred": []}})
                 await seen(anna, SOURCE, more=10)
 
 
 @pytest.fixture
 async def left_by_a_leader(
-    cluster: OperatedNamespace, server: LiveKitServer, tmp_path: Path
+    operated_namespace: OperatedNamespace, server: LiveKitServer, tmp_path: Path
 ) -> AsyncIterator[tuple[Stage, Member]]:
     """A preview that an operator, which has ended, has shown to somebody who is still there."""
-    async with staged(cluster, server, tmp_path) as stage:
+    async with staged(operated_namespace, server, tmp_path) as stage:
         with stage.camera():
             async with stage.joined() as anna:
-                async with cluster.operator(**stage.settings):
+                async with operated_namespace.operator(**stage.settings):
                     await seen(anna, SOURCE, more=10)
                 yield stage, anna
 
 
 async def test_another_leader_goes_on_with_previews_without_a_gap(
-    cluster: OperatedNamespace, left_by_a_leader: tuple[Stage, Member]
+    operated_namespace: OperatedNamespace, left_by_a_leader: tuple[Stage, Member]
 ) -> None:
     stage, anna = left_by_a_leader
     joined = anna.room.remote_participants[SOURCE].sid
-    async with cluster.operator(**stage.settings), cluster.operator(**stage.settings):
+    async with operated_namespace.operator(**stage.settings), operated_namespace.operator(**stage.settings):
         await seen(anna, SOURCE, more=90)
         assert anna.room.remote_participants[SOURCE].sid == joined, "it has joined anew"
 
 
 async def test_a_new_leader_ends_what_is_shown_in_the_room_of_a_project_that_is_gone(
-    cluster: OperatedNamespace, left_by_a_leader: tuple[Stage, Member]
+    operated_namespace: OperatedNamespace, left_by_a_leader: tuple[Stage, Member]
 ) -> None:
     stage, anna = left_by_a_leader
-    await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
-    async with cluster.operator(**stage.settings):
+    await operated_namespace.client.delete(CUSTOM["Project"], operated_namespace.namespace, "show")
+    async with operated_namespace.operator(**stage.settings):
         await gone(stage, anna)
         await seconds_until(lambda: stage.previews() == 0, "it is not wanted any more")
 
 
 async def test_previews_are_back_with_the_room_server_and_with_the_gateway(
-    cluster: OperatedNamespace, tmp_path: Path
+    operated_namespace: OperatedNamespace, tmp_path: Path
 ) -> None:
     (tmp_path / "rooms").mkdir()
     with room_server(tmp_path / "rooms") as own:
-        async with staged(cluster, own, tmp_path) as stage, cluster.operator(**stage.settings):
+        async with (
+            staged(operated_namespace, own, tmp_path) as stage,
+            operated_namespace.operator(**stage.settings),
+        ):
             with stage.camera():
                 async with stage.joined() as anna:
                     await seen(anna, SOURCE, more=10)
@@ -194,11 +209,11 @@ async def test_previews_are_back_with_the_room_server_and_with_the_gateway(
 
 
 async def test_a_camera_that_comes_back_to_another_ingest_pod_is_shown_by_that_one(
-    cluster: OperatedNamespace, server: LiveKitServer, tmp_path: Path
+    operated_namespace: OperatedNamespace, server: LiveKitServer, tmp_path: Path
 ) -> None:
     async with (
-        staged(cluster, server, tmp_path, pods=2) as stage,
-        cluster.operator(**stage.settings),
+        staged(operated_namespace, server, tmp_path, pods=2) as stage,
+        operated_namespace.operator(**stage.settings),
         stage.joined() as anna,
     ):
         one, two = stage.pods

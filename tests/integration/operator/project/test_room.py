@@ -40,99 +40,99 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
 
 
 @asynccontextmanager
-async def operated(cluster: OperatedNamespace, server: LiveKitServer) -> AsyncIterator[None]:
+async def operated(operated_namespace: OperatedNamespace, server: LiveKitServer) -> AsyncIterator[None]:
     """An operator that knows the credentials of the test's server."""
     secret = {"metadata": {"name": SECRET_NAME}, "stringData": {API_KEY: KEY, API_SECRET: SECRET}}
-    await cluster.client.create(SECRETS, cluster.namespace, secret)
-    async with cluster.operator(rooms=RoomSettings(url=server.http_url)):
+    await operated_namespace.client.create(SECRETS, operated_namespace.namespace, secret)
+    async with operated_namespace.operator(rooms=RoomSettings(url=server.http_url)):
         yield
 
 
-async def open_room(cluster: OperatedNamespace, **spec: Any) -> str:
+async def open_room(operated_namespace: OperatedNamespace, **spec: Any) -> str:
     """A project with an open room; gives the room's name."""
-    await cluster.collection()
-    project = await cluster.project("Stopped", **HOSTED, room={"state": "Open"}, **spec)
-    await room_with(cluster, phase="Open")
+    await operated_namespace.collection()
+    project = await operated_namespace.project("Stopped", **HOSTED, room={"state": "Open"}, **spec)
+    await room_with(operated_namespace, phase="Open")
     return str(project["metadata"]["uid"])
 
 
-async def room_with(cluster: OperatedNamespace, **fields: Any) -> Document:
+async def room_with(operated_namespace: OperatedNamespace, **fields: Any) -> Document:
     async def check() -> Document | None:
-        room = ((await cluster.get("Project", "show")) or {}).get("status", {}).get("room") or {}
+        room = ((await operated_namespace.get("Project", "show")) or {}).get("status", {}).get("room") or {}
         return room if {name: room.get(name) for name in fields} == fields else None
 
     return await until(check, f"a room with {fields}")
 
 
 async def test_a_room_is_opened_its_participants_told_and_closed_by_kubectl(
-    cluster: OperatedNamespace, server: LiveKitServer
+    operated_namespace: OperatedNamespace, server: LiveKitServer
 ) -> None:
-    async with operated(cluster, server):
-        room = await open_room(cluster)
+    async with operated(operated_namespace, server):
+        room = await open_room(operated_namespace)
         async with member(server.url, server.token(room, "anna")) as anna:
-            told = await room_with(cluster, count=1)
+            told = await room_with(operated_namespace, count=1)
             assert [each["identity"] for each in told["participants"]] == ["anna"]
             assert "emptySince" not in told
-            await cluster.patch("Project", "show", {"room": {"state": "Closed"}})
+            await operated_namespace.patch("Project", "show", {"room": {"state": "Closed"}})
             await anna.disconnected()
-        assert (await room_with(cluster, phase="Closed"))["count"] == 0
-        await cluster.patch("Project", "show", {"room": {"state": "Open"}})
-        assert (await room_with(cluster, phase="Open"))["opening"] == 2
+        assert (await room_with(operated_namespace, phase="Closed"))["count"] == 0
+        await operated_namespace.patch("Project", "show", {"room": {"state": "Open"}})
+        assert (await room_with(operated_namespace, phase="Open"))["opening"] == 2
 
 
 async def test_the_first_participants_and_what_they_publish_are_told(
-    cluster: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
+    operated_namespace: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room_plan, "MAX_SHOWN_PARTICIPANTS", 1)
     monkeypatch.setattr(kept_rooms, "QUIET_PASSES", 1)
-    async with operated(cluster, server):
-        room = await open_room(cluster)
+    async with operated(operated_namespace, server):
+        room = await open_room(operated_namespace)
         async with member(server.url, server.token(room, "anna")) as anna:
             microphone = await anna.publish_microphone()
             async with member(server.url, server.token(room, "ben")):
-                (told,) = (await room_with(cluster, count=2))["participants"]
+                (told,) = (await room_with(operated_namespace, count=2))["participants"]
                 assert told["identity"] == "anna"
-                await until(lambda: _publishes(cluster, "Microphone"), "the microphone is told")
+                await until(lambda: _publishes(operated_namespace, "Microphone"), "the microphone is told")
                 await anna.room.local_participant.unpublish_track(microphone.sid)
-                await until(lambda: _publishes(cluster), "it is no more")
+                await until(lambda: _publishes(operated_namespace), "it is no more")
 
 
 async def test_a_room_that_stays_empty_is_closed_and_opened_again_by_a_new_wish_alone(
-    cluster: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
+    operated_namespace: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room_plan, "EMPTY_ROOM_S", 4)
     monkeypatch.setattr(kept_rooms, "QUIET_PASSES", 1)
-    async with operated(cluster, server):
-        room = await open_room(cluster)
+    async with operated(operated_namespace, server):
+        room = await open_room(operated_namespace)
         async with member(server.url, server.token(room, "anna")):
-            told = await room_with(cluster, count=1)
+            told = await room_with(operated_namespace, count=1)
             assert "emptySince" not in told
-        left = await room_with(cluster, count=0, phase="Open")
+        left = await room_with(operated_namespace, count=0, phase="Open")
         assert left["emptySince"]
-        assert (await room_with(cluster, phase="Closed"))["wasEmpty"]
+        assert (await room_with(operated_namespace, phase="Closed"))["wasEmpty"]
         assert await asyncio.to_thread(server.call, "ListRooms", names=[room]) in ({}, {"rooms": []})
-        await cluster.patch("Project", "show", {"room": {"state": "Closed"}})
-        await room_with(cluster, wasEmpty=None)
-        await cluster.patch("Project", "show", {"room": {"state": "Open"}})
-        assert (await room_with(cluster, phase="Open"))["opening"] == 2
+        await operated_namespace.patch("Project", "show", {"room": {"state": "Closed"}})
+        await room_with(operated_namespace, wasEmpty=None)
+        await operated_namespace.patch("Project", "show", {"room": {"state": "Open"}})
+        assert (await room_with(operated_namespace, phase="Open"))["opening"] == 2
 
 
 async def test_a_preview_and_who_watches_unseen_hold_no_room_open(
-    cluster: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
+    operated_namespace: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room_plan, "EMPTY_ROOM_S", 4)
     monkeypatch.setattr(kept_rooms, "QUIET_PASSES", 1)
-    async with operated(cluster, server), AsyncExitStack() as stay:
-        room = await open_room(cluster, sources=[{"sourceId": "source-cam"}])
+    async with operated(operated_namespace, server), AsyncExitStack() as stay:
+        room = await open_room(operated_namespace, sources=[{"sourceId": "source-cam"}])
         async with member(server.url, server.token(room, "anna")):
             preview = livekit_preview(KEY, SECRET, room, "source-cam", "Camera").get_secret_value()
             left = [
                 await stay.enter_async_context(member(server.url, token))
                 for token in (preview, renderer_token(room))
             ]
-            await room_with(cluster, count=3, emptySince=None)
-        assert (await room_with(cluster, count=2))["emptySince"]
-        assert (await room_with(cluster, phase="Closed"))["wasEmpty"]
+            await room_with(operated_namespace, count=3, emptySince=None)
+        assert (await room_with(operated_namespace, count=2))["emptySince"]
+        assert (await room_with(operated_namespace, phase="Closed"))["wasEmpty"]
         for each in left:
             await each.disconnected()
 
@@ -157,37 +157,37 @@ def participant_token(room: str, identity: str, role: Role) -> str:
 
 
 async def test_rooms_come_back_when_their_server_was_restarted(
-    cluster: OperatedNamespace, tmp_path: Path
+    operated_namespace: OperatedNamespace, tmp_path: Path
 ) -> None:
     with room_server(tmp_path) as own:
-        async with operated(cluster, own):
-            room = await open_room(cluster)
+        async with operated(operated_namespace, own):
+            room = await open_room(operated_namespace)
             own.stop()
-            told = await until(lambda: _error(cluster), "it is told")
+            told = await until(lambda: _error(operated_namespace), "it is told")
             assert "room server" in told
             assert own.url not in told
             await asyncio.to_thread(own.start)
-            await until(lambda: _no_error(cluster), "the error is gone")
+            await until(lambda: _no_error(operated_namespace), "the error is gone")
             async with member(own.url, own.token(room, "anna")):
-                await room_with(cluster, count=1, phase="Open")
+                await room_with(operated_namespace, count=1, phase="Open")
 
 
 async def test_who_was_removed_is_removed_again_wherever_they_came_in(
-    cluster: OperatedNamespace, server: LiveKitServer
+    operated_namespace: OperatedNamespace, server: LiveKitServer
 ) -> None:
-    async with operated(cluster, server):
-        room = await open_room(cluster)
+    async with operated(operated_namespace, server):
+        room = await open_room(operated_namespace)
         async with member(server.url, server.token(room, "eve")) as eve:
-            await cluster.patch("Project", "show", {"room": {"barred": [{"identity": "eve"}]}})
+            await operated_namespace.patch("Project", "show", {"room": {"barred": [{"identity": "eve"}]}})
             await eve.disconnected()
-        await room_with(cluster, count=0)
+        await room_with(operated_namespace, count=0)
 
 
 async def test_whatever_a_guest_makes_of_their_metadata_others_can_rely_on_it(
-    cluster: OperatedNamespace, server: LiveKitServer
+    operated_namespace: OperatedNamespace, server: LiveKitServer
 ) -> None:
-    async with operated(cluster, server):
-        room = await open_room(cluster)
+    async with operated(operated_namespace, server):
+        room = await open_room(operated_namespace)
         host = participant_token(room, "anna", Role.HOST)
         guest = participant_token(room, "ben", Role.GUEST)
         async with member(server.url, host) as anna, member(server.url, guest) as ben:
@@ -218,38 +218,40 @@ async def _reads(one: Member, other: str, metadata: JsonObject | None) -> bool:
         return metadata is None
 
 
-async def test_a_deleted_projects_room_is_closed(cluster: OperatedNamespace, server: LiveKitServer) -> None:
-    async with operated(cluster, server):
-        room = await open_room(cluster)
+async def test_a_deleted_projects_room_is_closed(
+    operated_namespace: OperatedNamespace, server: LiveKitServer
+) -> None:
+    async with operated(operated_namespace, server):
+        room = await open_room(operated_namespace)
         async with member(server.url, server.token(room, "anna")) as anna:
-            await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
+            await operated_namespace.client.delete(CUSTOM["Project"], operated_namespace.namespace, "show")
             await anna.disconnected()
 
 
 async def test_another_leader_goes_on_with_the_room(
-    cluster: OperatedNamespace, server: LiveKitServer
+    operated_namespace: OperatedNamespace, server: LiveKitServer
 ) -> None:
-    async with operated(cluster, server):
-        room = await open_room(cluster)
+    async with operated(operated_namespace, server):
+        room = await open_room(operated_namespace)
     settings = RoomSettings(url=server.http_url)
     async with (
         member(server.url, server.token(room, "anna")) as anna,
-        cluster.operator(rooms=settings),
-        cluster.operator(rooms=settings),
+        operated_namespace.operator(rooms=settings),
+        operated_namespace.operator(rooms=settings),
     ):
-        told = await room_with(cluster, count=1)
+        told = await room_with(operated_namespace, count=1)
         assert told["opening"] == 1
         assert not anna.gone.is_set()
 
 
 async def test_operators_make_the_built_in_servers_credentials_once(
-    cluster: OperatedNamespace, server: LiveKitServer
+    operated_namespace: OperatedNamespace, server: LiveKitServer
 ) -> None:
     settings = RoomSettings(url=server.http_url)
     made = set()
     for _ in range(2):
-        async with cluster.operator(rooms=settings), cluster.operator(rooms=settings):
-            data = await until(lambda: _credentials(cluster), "the Secret")
+        async with operated_namespace.operator(rooms=settings), operated_namespace.operator(rooms=settings):
+            data = await until(lambda: _credentials(operated_namespace), "the Secret")
             values = {name: base64.b64decode(value).decode() for name, value in data.items()}
             assert values[SERVER_KEYS] == f"{values[API_KEY]}: {values[API_SECRET]}"
             assert len(values[API_SECRET]) >= 32
@@ -257,24 +259,24 @@ async def test_operators_make_the_built_in_servers_credentials_once(
     assert len(made) == 1
 
 
-async def _publishes(cluster: OperatedNamespace, *sources: str) -> bool:
-    (told,) = (await room_with(cluster, phase="Open"))["participants"]
+async def _publishes(operated_namespace: OperatedNamespace, *sources: str) -> bool:
+    (told,) = (await room_with(operated_namespace, phase="Open"))["participants"]
     return told.get("publishing", []) == [*sources]
 
 
-async def _credentials(cluster: OperatedNamespace) -> dict[str, str] | None:
+async def _credentials(operated_namespace: OperatedNamespace) -> dict[str, str] | None:
     try:
-        secret = await cluster.client.get(SECRETS, cluster.namespace, SECRET_NAME)
+        secret = await operated_namespace.client.get(SECRETS, operated_namespace.namespace, SECRET_NAME)
     except ApiError:
         return None
     data: dict[str, str] = secret["data"]
     return data
 
 
-async def _error(cluster: OperatedNamespace) -> str:
-    status = ((await cluster.get("Project", "show")) or {}).get("status", {})
+async def _error(operated_namespace: OperatedNamespace) -> str:
+    status = ((await operated_namespace.get("Project", "show")) or {}).get("status", {})
     return str((status.get("room") or {}).get("error") or "")
 
 
-async def _no_error(cluster: OperatedNamespace) -> bool:
-    return not await _error(cluster)
+async def _no_error(operated_namespace: OperatedNamespace) -> bool:
+    return not await _error(operated_namespace)

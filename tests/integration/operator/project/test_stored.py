@@ -14,32 +14,32 @@ def widen(stored: Document) -> None:
 
 
 async def test_a_show_of_other_rules_goes_on_is_told_which_one_it_breaks_and_can_be_stopped_and_corrected(
-    cluster: OperatedNamespace, control_plane: ControlPlane
+    operated_namespace: OperatedNamespace, control_plane: ControlPlane
 ) -> None:
-    await cluster.collection()
-    await cluster.project(broadcast={"state": "Running", "id": "first"})
-    async with cluster.operator():
-        await cluster.phase("Waiting")
-        await cluster.pod("show-first-1")
-    control_plane.store(f"onair.dev/projects/{cluster.namespace}/show", widen)
-    async with cluster.operator():
-        condition = await cluster.ready("Project", "show", "Invalid")
+    await operated_namespace.collection()
+    await operated_namespace.project(broadcast={"state": "Running", "id": "first"})
+    async with operated_namespace.operator():
+        await operated_namespace.phase("Waiting")
+        await operated_namespace.pod("show-first-1")
+    control_plane.store(f"onair.dev/projects/{operated_namespace.namespace}/show", widen)
+    async with operated_namespace.operator():
+        condition = await operated_namespace.ready("Project", "show", "Invalid")
         assert (
             "spec.rendering.video.width: Input should be less than or equal to 3840" in condition["message"]
         )
-        status = await cluster.phase("Waiting")
+        status = await operated_namespace.phase("Waiting")
         assert status["broadcast"]["pod"] == "show-first-1"
-        assert len(await cluster.pods()) == 1
-        await cluster.project("Stopped", name="neighbour")
-        await cluster.ready("Project", "neighbour", "NotRunning")
-        await cluster.patch("Project", "show", {"broadcast": {"state": "Stopped"}})
-        await cluster.phase("Stopped")
+        assert len(await operated_namespace.pods()) == 1
+        await operated_namespace.project("Stopped", name="neighbour")
+        await operated_namespace.ready("Project", "neighbour", "NotRunning")
+        await operated_namespace.patch("Project", "show", {"broadcast": {"state": "Stopped"}})
+        await operated_namespace.phase("Stopped")
 
         async def no_pods() -> bool:
-            return not await cluster.pods()
+            return not await operated_namespace.pods()
 
         await until(no_pods, "its pod is deleted")
         corrected = {"rendering": {"video": {"width": 1280}}, "broadcast": {"state": "Running", "id": "next"}}
-        await cluster.patch("Project", "show", corrected)
-        await cluster.phase("Waiting")
-        await cluster.pod("show-next-1")
+        await operated_namespace.patch("Project", "show", corrected)
+        await operated_namespace.phase("Waiting")
+        await operated_namespace.pod("show-next-1")

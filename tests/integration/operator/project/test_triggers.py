@@ -25,73 +25,73 @@ async def server() -> AsyncIterator[GatewayServer]:
         yield server
 
 
-async def show(cluster: OperatedNamespace) -> str:
+async def show(operated_namespace: OperatedNamespace) -> str:
     """A camera and a show that it starts and stops; gives the camera's stream."""
-    await cluster.collection()
-    stream = await camera(cluster)
-    await cluster.project("Stopped", sources=[BOTH])
-    await triggers_are(cluster, "Disconnected")
+    await operated_namespace.collection()
+    stream = await camera(operated_namespace)
+    await operated_namespace.project("Stopped", sources=[BOTH])
+    await triggers_are(operated_namespace, "Disconnected")
     return stream
 
 
-async def triggers_are(cluster: OperatedNamespace, connect: str) -> Document:
+async def triggers_are(operated_namespace: OperatedNamespace, connect: str) -> Document:
     async def check() -> Document | None:
-        status = ((await cluster.get("Project", "show")) or {}).get("status", {})
+        status = ((await operated_namespace.get("Project", "show")) or {}).get("status", {})
         counted = [{"sourceId": "camera", "connect": connect}]
         return status if status.get("triggers") == counted else None
 
     return await until(check, f"{connect} counts")
 
 
-async def broadcast(cluster: OperatedNamespace) -> Document:
-    status = ((await cluster.get("Project", "show")) or {}).get("status", {})
+async def broadcast(operated_namespace: OperatedNamespace) -> Document:
+    status = ((await operated_namespace.get("Project", "show")) or {}).get("status", {})
     return status.get("broadcast") or {}
 
 
-async def ended(cluster: OperatedNamespace) -> Document:
+async def ended(operated_namespace: OperatedNamespace) -> Document:
     async def check() -> Document | None:
-        run = await broadcast(cluster)
+        run = await broadcast(operated_namespace)
         return run if run.get("phase") in ("Stopping", "Stopped") else None
 
     return await until(check, "the end of the broadcast")
 
 
 async def test_a_camera_starts_a_show_and_its_end_stops_it(
-    cluster: OperatedNamespace, server: GatewayServer
+    operated_namespace: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server.settings, triggers=PATIENCE):
-        stream = await show(cluster)
+    async with operated(operated_namespace, server.settings, triggers=PATIENCE):
+        stream = await show(operated_namespace)
         began = time.monotonic()
         server.tell(stream_state(stream))
-        await cluster.phase("Waiting")
+        await operated_namespace.phase("Waiting")
         assert 0.9 < time.monotonic() - began < 2.0
-        run = await broadcast(cluster)
+        run = await broadcast(operated_namespace)
         assert run["startedBy"] == "camera"
         began = time.monotonic()
         server.tell(stream_state(stream, online=False, flowing=False))
-        assert (await ended(cluster))["stoppedBy"] == "camera"
+        assert (await ended(operated_namespace))["stoppedBy"] == "camera"
         assert -0.1 < time.monotonic() - began - PATIENCE.stop_patience_s < 1.0
-        spec = ((await cluster.get("Project", "show")) or {})["spec"]
+        spec = ((await operated_namespace.get("Project", "show")) or {})["spec"]
         assert spec["broadcast"] == {"state": "Stopped"}, "the operator writes no spec"
 
 
 async def test_a_reconnect_does_not_end_a_show_and_a_stop_by_hand_holds(
-    cluster: OperatedNamespace, server: GatewayServer
+    operated_namespace: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server.settings, triggers=PATIENCE):
-        stream = await show(cluster)
+    async with operated(operated_namespace, server.settings, triggers=PATIENCE):
+        stream = await show(operated_namespace)
         server.tell(stream_state(stream))
-        run = (await cluster.phase("Waiting"))["broadcast"]["id"]
+        run = (await operated_namespace.phase("Waiting"))["broadcast"]["id"]
         server.tell(stream_state(stream, online=False, flowing=False))
-        await status_with(cluster, connect="Disconnected")
+        await status_with(operated_namespace, connect="Disconnected")
         server.tell(stream_state(stream))
-        since = (await status_with(cluster, connect="Connected"))["since"]
+        since = (await status_with(operated_namespace, connect="Connected"))["since"]
         await asyncio.wait_for(_pass(PATIENCE.stop_patience_s + 0.5), 10)
-        assert (await broadcast(cluster))["phase"] == "Waiting"
-        await cluster.patch("Project", "show", {"broadcast": {"stopped": run}})
-        assert (await ended(cluster))["id"] == run
+        assert (await broadcast(operated_namespace))["phase"] == "Waiting"
+        await operated_namespace.patch("Project", "show", {"broadcast": {"stopped": run}})
+        assert (await ended(operated_namespace))["id"] == run
         await asyncio.wait_for(_pass(2.0), 10)
-        assert (await broadcast(cluster))["id"] == run, f"connected since {since} is no edge"
+        assert (await broadcast(operated_namespace))["id"] == run, f"connected since {since} is no edge"
 
 
 async def _pass(seconds: float) -> None:
@@ -103,33 +103,35 @@ async def _pass(seconds: float) -> None:
 
 
 async def test_another_leader_in_the_middle_of_an_edge_neither_misses_nor_repeats_it(
-    cluster: OperatedNamespace, server: GatewayServer
+    operated_namespace: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server.settings, triggers=PATIENCE):
-        stream = await show(cluster)
+    async with operated(operated_namespace, server.settings, triggers=PATIENCE):
+        stream = await show(operated_namespace)
         server.tell(stream_state(stream))
-        await status_with(cluster, connect="Connected")
-        assert not await broadcast(cluster), "it has not lasted yet"
-    async with operated(cluster, server.settings, triggers=PATIENCE):
-        first = (await cluster.phase("Waiting"))["broadcast"]["id"]
-    async with operated(cluster, server.settings, triggers=PATIENCE):
-        await triggers_are(cluster, "Connected")
+        await status_with(operated_namespace, connect="Connected")
+        assert not await broadcast(operated_namespace), "it has not lasted yet"
+    async with operated(operated_namespace, server.settings, triggers=PATIENCE):
+        first = (await operated_namespace.phase("Waiting"))["broadcast"]["id"]
+    async with operated(operated_namespace, server.settings, triggers=PATIENCE):
+        await triggers_are(operated_namespace, "Connected")
         await asyncio.wait_for(_pass(1.5), 10)
-        assert (await broadcast(cluster))["id"] == first
+        assert (await broadcast(operated_namespace))["id"] == first
     server.tell(stream_state(stream, online=False, flowing=False))
-    async with operated(cluster, server.settings, triggers=PATIENCE):
-        stopped = await ended(cluster)
+    async with operated(operated_namespace, server.settings, triggers=PATIENCE):
+        stopped = await ended(operated_namespace)
         assert (stopped["id"], stopped["stoppedBy"]) == (first, "camera")
 
 
-async def test_two_operators_act_once_on_an_edge(cluster: OperatedNamespace, server: GatewayServer) -> None:
+async def test_two_operators_act_once_on_an_edge(
+    operated_namespace: OperatedNamespace, server: GatewayServer
+) -> None:
     async with (
-        operated(cluster, server.settings, triggers=PATIENCE),
-        operated(cluster, server.settings, triggers=PATIENCE),
+        operated(operated_namespace, server.settings, triggers=PATIENCE),
+        operated(operated_namespace, server.settings, triggers=PATIENCE),
     ):
-        stream = await show(cluster)
+        stream = await show(operated_namespace)
         server.tell(stream_state(stream))
-        run = (await cluster.phase("Waiting"))["broadcast"]["id"]
+        run = (await operated_namespace.phase("Waiting"))["broadcast"]["id"]
         await asyncio.wait_for(_pass(1.5), 10)
-        assert (await broadcast(cluster))["id"] == run
-        assert (await cluster.events()).count("BroadcastRequested") == 1
+        assert (await broadcast(operated_namespace))["id"] == run
+        assert (await operated_namespace.events()).count("BroadcastRequested") == 1

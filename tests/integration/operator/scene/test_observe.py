@@ -30,9 +30,9 @@ def layers(x: int) -> list[Document]:
     ]
 
 
-async def add(cluster: OperatedNamespace, name: str, x: int) -> None:
+async def add(operated_namespace: OperatedNamespace, name: str, x: int) -> None:
     spec = {"projectId": "show", "type": "Scene", "layers": layers(x)}
-    await cluster.create("Layout", name, spec)
+    await operated_namespace.create("Layout", name, spec)
 
 
 @pytest.fixture
@@ -44,18 +44,18 @@ async def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
 @asynccontextmanager
 async def page_of(
-    cluster: OperatedNamespace, agents: Agents, monkeypatch: pytest.MonkeyPatch
+    operated_namespace: OperatedNamespace, agents: Agents, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Page]:
     """The page of the show's pod: the test is its kubelet."""
-    await cluster.pod(POD)
-    secret = await cluster.client.get(SECRETS, cluster.namespace, POD)
+    await operated_namespace.pod(POD)
+    secret = await operated_namespace.client.get(SECRETS, operated_namespace.namespace, POD)
     identity = {name: base64.b64decode(value).decode() for name, value in secret["data"].items()}
     agent, port = await agents.start(POD, identity)
     monkeypatch.setattr(connection, "control_url", lambda ip, path: f"https://{ip}:{port}{path}")
     served: web.AppRunner = await serve("127.0.0.1", 0, agent.page.scene.add_to)
     address = "127.0.0.1"
-    await cluster.bind(POD, "node-a")
-    await cluster.pod_is(POD, {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]})
+    await operated_namespace.bind(POD, "node-a")
+    await operated_namespace.pod_is(POD, {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]})
     async with Page.connected(f"http://{address}:{served.addresses[0][1]}") as page:
         yield page
     await served.cleanup()
@@ -83,38 +83,40 @@ async def moved(page: Page, x: int) -> int:
 
 
 async def test_a_scene_follows_kubectl_and_outlives_its_operator(
-    cluster: OperatedNamespace, agents: Agents, monkeypatch: pytest.MonkeyPatch
+    operated_namespace: OperatedNamespace, agents: Agents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await cluster.collection()
-    await add(cluster, "older", 0)
-    await add(cluster, "stage", 1)
-    await cluster.project(broadcast={"state": "Running", "id": "first"}, composition={"scene": {}})
-    async with cluster.operator(), page_of(cluster, agents, monkeypatch) as page:
+    await operated_namespace.collection()
+    await add(operated_namespace, "older", 0)
+    await add(operated_namespace, "stage", 1)
+    await operated_namespace.project(broadcast={"state": "Running", "id": "first"}, composition={"scene": {}})
+    async with operated_namespace.operator(), page_of(operated_namespace, agents, monkeypatch) as page:
         stage = await selected(page, "stage")
         assert [each["id"] for each in stage["layers"]] == ["root", "left"]
-        await cluster.patch("Layout", "stage", {"layers": layers(2)})
+        await operated_namespace.patch("Layout", "stage", {"layers": layers(2)})
         await moved(page, 2)
         began = time.monotonic()
         for x in range(100, 130):
-            await cluster.patch("Layout", "stage", {"layers": layers(x)})
+            await operated_namespace.patch("Layout", "stage", {"layers": layers(x)})
         assert await moved(page, 129) <= time.monotonic() - began + 2, "one a second"
-        await add(cluster, "finale", 7)
-        await cluster.patch("Project", "show", {"composition": {"scene": {"selectedLayoutId": "finale"}}})
+        await add(operated_namespace, "finale", 7)
+        await operated_namespace.patch(
+            "Project", "show", {"composition": {"scene": {"selectedLayoutId": "finale"}}}
+        )
         await selected(page, "finale")
 
 
 async def test_what_changes_while_no_operator_is_there_comes_with_the_next_one(
-    cluster: OperatedNamespace, agents: Agents, monkeypatch: pytest.MonkeyPatch
+    operated_namespace: OperatedNamespace, agents: Agents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await cluster.collection()
-    await add(cluster, "stage", 1)
-    await cluster.project(broadcast={"state": "Running", "id": "first"}, composition={"scene": {}})
+    await operated_namespace.collection()
+    await add(operated_namespace, "stage", 1)
+    await operated_namespace.project(broadcast={"state": "Running", "id": "first"}, composition={"scene": {}})
     async with AsyncExitStack() as stack:
-        async with cluster.operator():
-            page = await stack.enter_async_context(page_of(cluster, agents, monkeypatch))
+        async with operated_namespace.operator():
+            page = await stack.enter_async_context(page_of(operated_namespace, agents, monkeypatch))
             await selected(page, "stage")
-        await cluster.patch("Layout", "stage", {"layers": layers(9)})
-        await add(cluster, "newer", 3)
-        async with cluster.operator():
+        await operated_namespace.patch("Layout", "stage", {"layers": layers(9)})
+        await add(operated_namespace, "newer", 3)
+        async with operated_namespace.operator():
             stage = await selected(page, "stage")
             assert [each["x"] for each in stage["layers"] if each["id"] == "left"] == [9]

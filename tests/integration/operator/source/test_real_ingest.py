@@ -49,63 +49,66 @@ def gateway_of(pod: IngestPod, name: str = NAME) -> GatewaySettings:
     return GatewaySettings(name=name, url=f"http://127.0.0.1:{pod.port}")
 
 
-async def stream_key(cluster: OperatedNamespace) -> str:
-    secret = await cluster.client.get(SECRETS, cluster.namespace, "source-camera")
+async def stream_key(operated_namespace: OperatedNamespace) -> str:
+    secret = await operated_namespace.client.get(SECRETS, operated_namespace.namespace, "source-camera")
     return base64.b64decode(secret["data"]["streamKey"]).decode()
 
 
 async def test_the_state_of_a_source_follows_its_encoder(
-    cluster: OperatedNamespace, pod: IngestPod, scripted_facade: ScriptedFacade
+    operated_namespace: OperatedNamespace, pod: IngestPod, scripted_facade: ScriptedFacade
 ) -> None:
-    async with operated(cluster, gateway_of(pod)):
-        await cluster.collection()
-        stream = await camera(cluster)
-        key = await stream_key(cluster)
+    async with operated(operated_namespace, gateway_of(pod)):
+        await operated_namespace.collection()
+        stream = await camera(operated_namespace)
+        key = await stream_key(operated_namespace)
         scripted_facade.keys.add(key)
         with Encoder(f"{pod.rtmp}/{key}") as encoder:
-            status = await status_with(cluster, connect="Connected", gateway=NAME, stream=stream)
+            status = await status_with(operated_namespace, connect="Connected", gateway=NAME, stream=stream)
             assert status["media"]["video"]["codec"] == "H264"
             assert status["media"]["audio"] == {"codec": "AAC", "sampleRate": 48_000, "channels": 2}
             encoder.process.kill()
             began = time.monotonic()
-            await status_with(cluster, connect="Disconnected", gateway=None)
+            await status_with(operated_namespace, connect="Disconnected", gateway=None)
             assert time.monotonic() - began < 1.0
         with Encoder(f"{pod.rtmp}/{key}") as encoder:
-            await status_with(cluster, connect="Connected")
+            await status_with(operated_namespace, connect="Connected")
             began = time.monotonic()
-            await cluster.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": False}}})
-            await status_with(cluster, connect="Disconnected", lastError="the source is disabled")
+            await operated_namespace.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": False}}})
+            await status_with(operated_namespace, connect="Disconnected", lastError="the source is disabled")
             assert await asyncio.to_thread(encoder.ends) != 0
             assert time.monotonic() - began < 1.5, "an encoder needs a moment to give up"
-        await cluster.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": True}}})
+        await operated_namespace.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": True}}})
         with Encoder(f"{pod.rtmp}/{key}") as encoder:
-            await status_with(cluster, connect="Connected")
-            await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
+            await status_with(operated_namespace, connect="Connected")
+            await operated_namespace.client.delete(CUSTOM["Source"], operated_namespace.namespace, "camera")
             assert await asyncio.to_thread(encoder.ends) != 0
         assert key not in pod.log
 
 
 async def test_of_two_encoders_that_two_ingest_pods_let_in_the_first_stays(
-    cluster: OperatedNamespace, pod: IngestPod, other_pod: IngestPod, scripted_facade: ScriptedFacade
+    operated_namespace: OperatedNamespace,
+    pod: IngestPod,
+    other_pod: IngestPod,
+    scripted_facade: ScriptedFacade,
 ) -> None:
     """The facade admits both, as two that are asked at the same moment do."""
-    async with operated(cluster, gateway_of(pod), gateway_of(other_pod, OTHER)):
-        await cluster.collection()
-        await camera(cluster)
-        key = await stream_key(cluster)
+    async with operated(operated_namespace, gateway_of(pod), gateway_of(other_pod, OTHER)):
+        await operated_namespace.collection()
+        await camera(operated_namespace)
+        key = await stream_key(operated_namespace)
         scripted_facade.keys.add(key)
         with Encoder(f"{other_pod.rtmp}/{key}") as first:
-            await status_with(cluster, connect="Connected", gateway=OTHER)
+            await status_with(operated_namespace, connect="Connected", gateway=OTHER)
             with pod.follow() as follower, Encoder(f"{pod.rtmp}/{key}") as second:
                 arrived = await asyncio.to_thread(follower.flowing, key)
                 ended = await asyncio.to_thread(follower.ended, key)
                 assert ended.at_s - arrived.at_s < 1.0
                 assert await asyncio.to_thread(second.ends) != 0
-            await status_with(cluster, connect="Connected", gateway=OTHER)
+            await status_with(operated_namespace, connect="Connected", gateway=OTHER)
             assert first.process.poll() is None
 
         async def told() -> bool:
-            items = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
+            items = (await operated_namespace.client.list(EVENTS, operated_namespace.namespace))["items"]
             return [each["message"] for each in items if each["reason"] == "SecondPublisher"] == [
                 f"disconnected: {NAME} had a second publisher, as {OTHER} has one"
             ]
@@ -114,13 +117,16 @@ async def test_of_two_encoders_that_two_ingest_pods_let_in_the_first_stays(
 
 
 async def test_of_two_encoders_that_come_at_the_same_moment_one_stays(
-    cluster: OperatedNamespace, pod: IngestPod, other_pod: IngestPod, scripted_facade: ScriptedFacade
+    operated_namespace: OperatedNamespace,
+    pod: IngestPod,
+    other_pod: IngestPod,
+    scripted_facade: ScriptedFacade,
 ) -> None:
     pods = {NAME: pod, OTHER: other_pod}
-    async with operated(cluster, *(gateway_of(each, name) for name, each in pods.items())):
-        await cluster.collection()
-        await camera(cluster)
-        key = await stream_key(cluster)
+    async with operated(operated_namespace, *(gateway_of(each, name) for name, each in pods.items())):
+        await operated_namespace.collection()
+        await camera(operated_namespace)
+        key = await stream_key(operated_namespace)
         scripted_facade.keys.add(key)
         with Encoder(f"{pod.rtmp}/{key}") as one, Encoder(f"{other_pod.rtmp}/{key}") as two:
             encoders = {NAME: one, OTHER: two}
@@ -131,4 +137,4 @@ async def test_of_two_encoders_that_come_at_the_same_moment_one_stays(
                 return left[0] if len(left) == 1 else None
 
             stays = await until(one_left, "one is left")
-            await status_with(cluster, connect="Connected", gateway=stays)
+            await status_with(operated_namespace, connect="Connected", gateway=stays)

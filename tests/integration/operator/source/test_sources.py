@@ -41,54 +41,58 @@ async def other() -> AsyncIterator[GatewayServer]:
 
 
 @pytest.fixture
-async def operator(cluster: OperatedNamespace, server: GatewayServer) -> AsyncIterator[AsyncExitStack]:
+async def operator(
+    operated_namespace: OperatedNamespace, server: GatewayServer
+) -> AsyncIterator[AsyncExitStack]:
     """Follows `server`, until it is closed, at the end of the test at the latest."""
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(operated(cluster, server.settings))
-        await cluster.collection()
+        await stack.enter_async_context(operated(operated_namespace, server.settings))
+        await operated_namespace.collection()
         yield stack
 
 
 @pytest.fixture
 async def operator_of_two(
-    cluster: OperatedNamespace, server: GatewayServer, other: GatewayServer
+    operated_namespace: OperatedNamespace, server: GatewayServer, other: GatewayServer
 ) -> AsyncIterator[None]:
-    async with operated(cluster, server.settings, other.settings):
-        await cluster.collection()
+    async with operated(operated_namespace, server.settings, other.settings):
+        await operated_namespace.collection()
         yield
 
 
 @pytest.fixture
-async def connected(cluster: OperatedNamespace, operator: AsyncExitStack, server: GatewayServer) -> str:
+async def connected(
+    operated_namespace: OperatedNamespace, operator: AsyncExitStack, server: GatewayServer
+) -> str:
     """The stream by which the source `camera` is connected."""
-    stream = await camera(cluster)
+    stream = await camera(operated_namespace)
     server.tell(stream_state(stream))
-    await status_with(cluster, connect="Connected")
+    await status_with(operated_namespace, connect="Connected")
     return stream
 
 
 @pytest.mark.usefixtures("operator")
 async def test_a_source_of_kubectl_gets_a_key_and_is_connected_within_a_second(
-    cluster: OperatedNamespace, server: GatewayServer
+    operated_namespace: OperatedNamespace, server: GatewayServer
 ) -> None:
-    stream = await camera(cluster)
-    never = await status_with(cluster, connect="Disconnected", lastError="never connected")
+    stream = await camera(operated_namespace)
+    never = await status_with(operated_namespace, connect="Disconnected", lastError="never connected")
     assert never["address"]["secretName"] == "source-camera"
     began = time.monotonic()
     server.tell(stream_state(stream))
-    status = await status_with(cluster, connect="Connected", gateway=server.name)
+    status = await status_with(operated_namespace, connect="Connected", gateway=server.name)
     assert time.monotonic() - began < 1.0
     assert status["media"]["summary"] == "H.264 1280×720@30, AAC 48 kHz stereo"
     began = time.monotonic()
     server.tell(stream_state(stream, online=False, flowing=False, error="the connection was reset"))
-    await status_with(cluster, connect="Disconnected", lastError="the connection was reset")
+    await status_with(operated_namespace, connect="Disconnected", lastError="the connection was reset")
     assert time.monotonic() - began < 1.0
 
     refused = RefusedPublisher(stream=stream, reason="InUse", publisher="203.0.113.40")
     server.say(Heartbeat(refused=[refused], waiting=[stream]).wire().encode())
 
     async def told() -> bool:
-        items = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
+        items = (await operated_namespace.client.list(EVENTS, operated_namespace.namespace))["items"]
         of_it = [(e["reason"], e["message"]) for e in items if e["involvedObject"]["kind"] == "Source"]
         return sorted(of_it) == [
             ("PreviewWaits", PREVIEW_WAITS),
@@ -102,37 +106,37 @@ async def test_a_source_of_kubectl_gets_a_key_and_is_connected_within_a_second(
 
 
 async def test_a_source_that_is_disabled_is_cut_off_within_a_second(
-    cluster: OperatedNamespace, server: GatewayServer, connected: str
+    operated_namespace: OperatedNamespace, server: GatewayServer, connected: str
 ) -> None:
     began = time.monotonic()
-    await cluster.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": False}}})
+    await operated_namespace.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": False}}})
     await cut_off(server, connected)
-    await status_with(cluster, connect="Disconnected", lastError="the source is disabled")
+    await status_with(operated_namespace, connect="Disconnected", lastError="the source is disabled")
     assert time.monotonic() - began < 1.0
 
 
 async def test_a_source_that_is_deleted_is_cut_off_within_a_second(
-    cluster: OperatedNamespace, server: GatewayServer, connected: str
+    operated_namespace: OperatedNamespace, server: GatewayServer, connected: str
 ) -> None:
     began = time.monotonic()
-    await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
+    await operated_namespace.client.delete(CUSTOM["Source"], operated_namespace.namespace, "camera")
     await cut_off(server, connected)
     assert time.monotonic() - began < 1.0
 
 
 async def test_a_key_that_was_replaced_lives_until_it_disconnects(
-    cluster: OperatedNamespace, server: GatewayServer, connected: str
+    operated_namespace: OperatedNamespace, server: GatewayServer, connected: str
 ) -> None:
-    await cluster.client.delete(SECRETS, cluster.namespace, "source-camera")
-    stream = await key_stream(cluster, other_than=connected)
-    await status_with(cluster, connect="Connected", stream=connected, replacedKey=True)
+    await operated_namespace.client.delete(SECRETS, operated_namespace.namespace, "source-camera")
+    stream = await key_stream(operated_namespace, other_than=connected)
+    await status_with(operated_namespace, connect="Connected", stream=connected, replacedKey=True)
     server.tell(stream_state(connected, online=False, flowing=False))
-    await status_with(cluster, connect="Disconnected", stream=None)
+    await status_with(operated_namespace, connect="Disconnected", stream=None)
     assert server.cut_off == []
     server.tell(stream_state(connected))
     await cut_off(server, connected)
     server.tell(stream_state(stream))
-    await status_with(cluster, connect="Connected", stream=stream, replacedKey=None)
+    await status_with(operated_namespace, connect="Connected", stream=stream, replacedKey=None)
 
 
 @pytest.mark.usefixtures("operator")
@@ -142,39 +146,39 @@ async def test_a_publisher_that_no_source_has_is_cut_off(server: GatewayServer) 
 
 
 async def test_states_survive_another_leader_and_tell_the_truth_of_a_gateway_that_is_lost(
-    cluster: OperatedNamespace, server: GatewayServer, operator: AsyncExitStack, connected: str
+    operated_namespace: OperatedNamespace, server: GatewayServer, operator: AsyncExitStack, connected: str
 ) -> None:
     await operator.aclose()
     server.hung.set()
-    async with operated(cluster, server.settings):
+    async with operated(operated_namespace, server.settings):
         began = time.monotonic()
         lost = f"the ingest server {server.name} is unreachable"
-        await status_with(cluster, connect="Disconnected", lastError=lost, unknown=True)
+        await status_with(operated_namespace, connect="Disconnected", lastError=lost, unknown=True)
         assert time.monotonic() - began > 2.0, "it was given the time to answer"
         server.hung.clear()
-        await status_with(cluster, connect="Connected", stream=connected, unknown=None)
+        await status_with(operated_namespace, connect="Connected", stream=connected, unknown=None)
 
 
 @pytest.mark.usefixtures("operator_of_two")
 async def test_a_publisher_moves_to_another_gateway(
-    cluster: OperatedNamespace, server: GatewayServer, other: GatewayServer
+    operated_namespace: OperatedNamespace, server: GatewayServer, other: GatewayServer
 ) -> None:
-    stream = await camera(cluster)
+    stream = await camera(operated_namespace)
     server.tell(stream_state(stream))
-    await status_with(cluster, connect="Connected", gateway="ingest-0")
+    await status_with(operated_namespace, connect="Connected", gateway="ingest-0")
     await server.stop()
     other.tell(stream_state(stream))
-    await status_with(cluster, connect="Connected", gateway="ingest-1")
+    await status_with(operated_namespace, connect="Connected", gateway="ingest-1")
     assert other.cut_off == []
 
 
 @pytest.mark.usefixtures("operator_of_two")
 async def test_of_two_publishers_of_a_key_the_second_is_cut_off_within_a_second(
-    cluster: OperatedNamespace, server: GatewayServer, other: GatewayServer
+    operated_namespace: OperatedNamespace, server: GatewayServer, other: GatewayServer
 ) -> None:
-    stream = await camera(cluster)
+    stream = await camera(operated_namespace)
     other.tell(stream_state(stream))
-    await status_with(cluster, connect="Connected", gateway="ingest-1")
+    await status_with(operated_namespace, connect="Connected", gateway="ingest-1")
     began = time.monotonic()
     server.tell(stream_state(stream))
     await cut_off(server, stream)
@@ -184,13 +188,13 @@ async def test_of_two_publishers_of_a_key_the_second_is_cut_off_within_a_second(
 
 @pytest.mark.usefixtures("operator_of_two")
 async def test_a_pull_moves_when_its_gateway_is_unreachable_and_ends_with_its_source(
-    cluster: OperatedNamespace, server: GatewayServer, other: GatewayServer
+    operated_namespace: OperatedNamespace, server: GatewayServer, other: GatewayServer
 ) -> None:
     relay = {"rtmpPull": {"url": "rtmp://media.example/live/secret"}}
-    await cluster.create("Source", "camera", {"collectionId": "sunday", "address": relay})
+    await operated_namespace.create("Source", "camera", {"collectionId": "sunday", "address": relay})
 
     async def assigned() -> str | None:
-        status = ((await cluster.get("Source", "camera")) or {}).get("status", {})
+        status = ((await operated_namespace.get("Source", "camera")) or {}).get("status", {})
         return status.get("gateway")
 
     first = server if await until(assigned, "a gateway") == "ingest-0" else other
@@ -204,32 +208,34 @@ async def test_a_pull_moves_when_its_gateway_is_unreachable_and_ends_with_its_so
 
     await pulled(first, {"pull-camera"})
     first.tell(stream_state("pull-camera", protocol="pull"))
-    await status_with(cluster, connect="Connected", gateway=first.name)
+    await status_with(operated_namespace, connect="Connected", gateway=first.name)
     await first.stop()
     await pulled(second, {"pull-camera"})
     second.tell(stream_state("pull-camera", protocol="pull"))
-    await status_with(cluster, connect="Connected", gateway=second.name)
+    await status_with(operated_namespace, connect="Connected", gateway=second.name)
     await first.start()
     await pulled(first, set())
-    await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
+    await operated_namespace.client.delete(CUSTOM["Source"], operated_namespace.namespace, "camera")
     await pulled(second, set())
 
 
 async def test_the_secret_of_ingest_is_replaced_without_a_restart(
-    cluster: OperatedNamespace, server: GatewayServer, monkeypatch: pytest.MonkeyPatch
+    operated_namespace: OperatedNamespace, server: GatewayServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ingest_secret, "INTERVAL_S", 0.1)
     monkeypatch.setattr(ingest_secret, "SECRET_SETTLE_S", 0.5)
-    async with operated(cluster, server.settings):
-        await cluster.collection()
-        stream = await camera(cluster)
+    async with operated(operated_namespace, server.settings):
+        await operated_namespace.collection()
+        stream = await camera(operated_namespace)
         server.tell(stream_state(stream))
-        await status_with(cluster, connect="Connected")
-        await cluster.client.delete(SECRETS, cluster.namespace, INGEST_SECRET)
+        await status_with(operated_namespace, connect="Connected")
+        await operated_namespace.client.delete(SECRETS, operated_namespace.namespace, INGEST_SECRET)
 
         async def made() -> bytes | None:
             try:
-                secret = await cluster.client.get(SECRETS, cluster.namespace, INGEST_SECRET)
+                secret = await operated_namespace.client.get(
+                    SECRETS, operated_namespace.namespace, INGEST_SECRET
+                )
             except ApiError:
                 return None
             return base64.b64decode(secret["data"][INGEST_SECRET_KEY])
@@ -238,7 +244,7 @@ async def test_the_secret_of_ingest_is_replaced_without_a_restart(
         assert new != server.secret
         server.secret = new
         server.tell(stream_state(stream, online=False, flowing=False))
-        await status_with(cluster, connect="Disconnected")
-        await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
+        await status_with(operated_namespace, connect="Disconnected")
+        await operated_namespace.client.delete(CUSTOM["Source"], operated_namespace.namespace, "camera")
         server.tell(stream_state(stream))
         await cut_off(server, stream)

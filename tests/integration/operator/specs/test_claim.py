@@ -12,7 +12,7 @@ from onair_operator.specs.identity_secret import unclaimed_identity
 from onair_operator.specs.pod import unclaimed_pod
 
 
-async def test_a_spare_pod_and_its_identity_can_be_claimed(cluster: OperatedNamespace) -> None:
+async def test_a_spare_pod_and_its_identity_can_be_claimed(operated_namespace: OperatedNamespace) -> None:
     spare = unclaimed_pod(
         "spare-1", SETTINGS.encoder, SETTINGS.inside, Cost(400, 300, 640, 256), SETTINGS.regions
     )
@@ -22,8 +22,10 @@ async def test_a_spare_pod_and_its_identity_can_be_claimed(cluster: OperatedName
         (SECRETS, identity, identity_claim(claim)),
         (PODS, spare, pod_claim(claim)),
     ):
-        before = await cluster.client.create(api, cluster.namespace, manifest)
-        after = await cluster.client.merge_patch(api, cluster.namespace, "spare-1", patch)
+        before = await operated_namespace.client.create(api, operated_namespace.namespace, manifest)
+        after = await operated_namespace.client.merge_patch(
+            api, operated_namespace.namespace, "spare-1", patch
+        )
         wanted = claimed(manifest, patch)["metadata"]
         assert {key: after["metadata"][key] for key in wanted} == wanted
         assert after["metadata"]["uid"] == before["metadata"]["uid"]

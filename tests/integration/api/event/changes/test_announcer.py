@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.event_client import HttpStream, WebSocket, events_of
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.fixtures import doors
 
 from onair_crds.shapes import JsonObject
@@ -106,7 +106,7 @@ def test_projects_and_destinations_by_http(host: User, watchers: Watchers) -> No
     watchers.assert_silent()
 
 
-def test_a_broadcast_by_its_phases(host: User, watchers: Watchers, cluster: Cluster) -> None:
+def test_a_broadcast_by_its_phases(host: User, watchers: Watchers, resources: StoredResources) -> None:
     show = host.project()
     ids = {"collectionId": show.collection, "projectId": show.id}
     watchers.payload("COLLECTION", "CREATE")
@@ -118,12 +118,12 @@ def test_a_broadcast_by_its_phases(host: User, watchers: Watchers, cluster: Clus
     assert state == {**ids, "broadcastId": run, "phase": "PROJECT_BROADCAST_PHASE_WAITING"}
     assert result["sessionId"] == "studio-7"
     for phase in ("Starting", "Running"):
-        cluster.set_broadcast(show.id, {"id": run, "phase": phase})
+        resources.set_broadcast(show.id, {"id": run, "phase": phase})
         result = watchers.next(LIVE.format("PROJECT", "STATE"))
         assert "sessionId" not in result, "the operator has no session"
         assert result["event"]["payload"]["project"]["state"]["phase"].endswith(phase.upper())
-    cluster.set_broadcast(show.id, {"id": run, "phase": "Running", "region": "EuWest1"})
-    cluster.set_broadcast(show.id, {"id": run, "phase": "Stopped", "error": "DurationExceeded"})
+    resources.set_broadcast(show.id, {"id": run, "phase": "Running", "region": "EuWest1"})
+    resources.set_broadcast(show.id, {"id": run, "phase": "Stopped", "error": "DurationExceeded"})
     assert watchers.payload("PROJECT", "STATE") == {
         **ids,
         "broadcastId": run,
@@ -132,7 +132,7 @@ def test_a_broadcast_by_its_phases(host: User, watchers: Watchers, cluster: Clus
     }
     again = show.start()
     assert watchers.payload("PROJECT", "STATE")["broadcastId"] == again
-    cluster.set_broadcast(
+    resources.set_broadcast(
         show.id, {"id": again, "phase": "Starting"}, previous={"id": run, "phase": "Archived"}
     )
     assert watchers.payload("PROJECT", "STATE") == {
@@ -145,61 +145,61 @@ def test_a_broadcast_by_its_phases(host: User, watchers: Watchers, cluster: Clus
 
 
 def test_a_manual_change_does_not_name_the_request_before(
-    host: User, watchers: Watchers, cluster: Cluster
+    host: User, watchers: Watchers, resources: StoredResources
 ) -> None:
     show = host.project()
     watchers.payload("COLLECTION", "CREATE")
     watchers.payload("PROJECT", "CREATE")
     host.ok("PATCH", show.path, {"metadata": 1, "requestMetadata": {"m": 1}}, headers=SESSION)
     assert watchers.next(LIVE.format("PROJECT", "UPDATE"))["sessionId"] == "studio-7"
-    cluster.patch("projects", show.id, {"spec": {"metadata": "by hand"}})
+    resources.patch("projects", show.id, {"spec": {"metadata": "by hand"}})
     result = watchers.next(LIVE.format("PROJECT", "UPDATE"))
     assert "sessionId" not in result
     assert "requestMetadata" not in result["event"]
     assert result["event"]["payload"]["project"]["update"]["project"]["metadata"] == "by hand"
-    assert cluster.admin.delete(cluster.path("projects", show.id)).is_success
+    assert resources.admin.delete(resources.path("projects", show.id)).is_success
     result = watchers.next(LIVE.format("PROJECT", "DELETE"))
     assert "sessionId" not in result
 
 
-def test_sources_by_kubectl(host: User, watchers: Watchers, cluster: Cluster) -> None:
+def test_sources_by_kubectl(host: User, watchers: Watchers, resources: StoredResources) -> None:
     show = host.project()
     watchers.payload("COLLECTION", "CREATE")
     watchers.payload("PROJECT", "CREATE")
     name = f"camera-{show.id}"
     spec = {"collectionId": show.collection, "address": {"rtmpPull": {"url": "rtmp://a.example/in"}}}
-    cluster.apply("Source", "sources", name, spec)
+    resources.apply("Source", "sources", name, spec)
     ids = {"collectionId": show.collection, "sourceId": name}
     created = watchers.payload("SOURCE", "CREATE")
     assert {k: created[k] for k in ids} == ids
     assert created["source"]["sourceId"] == name
-    cluster.patch(
+    resources.patch(
         "projects", show.id, {"spec": {"sources": [{"sourceId": name, "trigger": {"start": "Or"}}]}}
     )
     assert watchers.payload("PROJECT", "UPDATE")["updateMask"] == ["triggers"]
     added = watchers.payload("SOURCE", "ADD")
     assert added == {**ids, "projectId": show.id, "source": created["source"]}
-    cluster.patch("sources", name, {"status": {"connect": "Connected"}}, "status")
+    resources.patch("sources", name, {"status": {"connect": "Connected"}}, "status")
     connected = {**ids, "connect": "CONNECT_STATE_CONNECTED"}
     assert watchers.payload("SOURCE", "STATE") == connected
     assert watchers.payload("SOURCE", "STATE") == {**connected, "projectId": show.id}
-    cluster.patch("sources", name, {"spec": {"metadata": 1}})
+    resources.patch("sources", name, {"spec": {"metadata": 1}})
     update = watchers.payload("SOURCE", "UPDATE")
     assert (update["updateMask"], update["source"]["metadata"]) == (["metadata"], 1)
-    cluster.patch("projects", show.id, {"spec": {"sources": []}})
+    resources.patch("projects", show.id, {"spec": {"sources": []}})
     assert watchers.payload("PROJECT", "UPDATE")["updateMask"] == ["triggers"]
     assert watchers.payload("SOURCE", "REMOVE") == {**ids, "projectId": show.id}
-    assert cluster.admin.delete(cluster.path("sources", name)).is_success
+    assert resources.admin.delete(resources.path("sources", name)).is_success
     assert watchers.payload("SOURCE", "DELETE") == ids
 
 
-def test_states_of_destinations(host: User, watchers: Watchers, cluster: Cluster) -> None:
+def test_states_of_destinations(host: User, watchers: Watchers, resources: StoredResources) -> None:
     show = host.project()
     destination = show.destination()["destinationId"]
     for type_ in ("COLLECTION", "PROJECT", "DESTINATION"):
         watchers.payload(type_, "CREATE")
     for connect in ("Connected", "Disconnected"):
-        cluster.patch("destinations", destination, {"status": {"connect": connect}}, "status")
+        resources.patch("destinations", destination, {"status": {"connect": connect}}, "status")
         assert watchers.payload("DESTINATION", "STATE") == {
             "collectionId": show.collection,
             "projectId": show.id,
@@ -208,21 +208,21 @@ def test_states_of_destinations(host: User, watchers: Watchers, cluster: Cluster
         }
 
 
-def test_layouts_by_kubectl(host: User, watchers: Watchers, cluster: Cluster) -> None:
+def test_layouts_by_kubectl(host: User, watchers: Watchers, resources: StoredResources) -> None:
     show = host.project()
     watchers.payload("COLLECTION", "CREATE")
     watchers.payload("PROJECT", "CREATE")
     name = f"scene-{show.id}"
     layer: JsonObject = {"id": "l1", "type": "text", "data": {"text": "a"}}
     spec = {"projectId": show.id, "collectionId": show.collection, "width": 640, "height": 360}
-    cluster.apply("Layout", "layouts", name, {**spec, "layers": [layer]})
+    resources.apply("Layout", "layouts", name, {**spec, "layers": [layer]})
     event = watchers.next(LAYOUT.format("LAYOUT", "CREATE"))["event"]
     assert event["payload"]["layout"]["create"]["id"] == name
     assert event["payload"]["layout"]["create"]["requestMetadata"] == {}
     assert event["target"] == {"collectionId": show.collection, "projectId": show.id, "layoutId": name}
     created = watchers.next(LAYOUT.format("LAYER", "CREATE"))["event"]["payload"]["layer"]["create"]
     assert (created["id"], created["layoutId"], created["data"]) == ("l1", name, {"text": "a"})
-    cluster.patch(
+    resources.patch(
         "layouts", name, {"spec": {"metadata": 1, "layers": [{**layer, "x": 5}, {"id": "l2", "type": "q"}]}}
     )
     assert (
@@ -234,10 +234,10 @@ def test_layouts_by_kubectl(host: User, watchers: Watchers, cluster: Cluster) ->
     assert (
         watchers.next(LAYOUT.format("LAYER", "CREATE"))["event"]["payload"]["layer"]["create"]["id"] == "l2"
     )
-    cluster.patch("layouts", name, {"spec": {"layers": [{"id": "l2", "type": "q"}]}})
+    resources.patch("layouts", name, {"spec": {"layers": [{"id": "l2", "type": "q"}]}})
     deleted = watchers.next(LAYOUT.format("LAYER", "DELETE"))["event"]["payload"]["layer"]["delete"]
     assert deleted == {"id": "l1", "layoutId": name, "requestMetadata": {}}
-    assert cluster.admin.delete(cluster.path("layouts", name)).is_success
+    assert resources.admin.delete(resources.path("layouts", name)).is_success
     deleted = watchers.next(LAYOUT.format("LAYOUT", "DELETE"))["event"]["payload"]["layout"]["delete"]
     assert deleted == {"id": name, "requestMetadata": {}}
 

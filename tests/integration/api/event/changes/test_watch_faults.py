@@ -8,7 +8,7 @@ import pytest
 from tests.support.api_server_proxy import Proxy, StartBehind
 from tests.support.control_plane import ControlPlane
 from tests.support.event_client import SignIn, WebSocket
-from tests.support.facade import Cluster, Facade, Show
+from tests.support.facade import Facade, Show, StoredResources
 from tests.support.subscriber import PREFIX, SHOWS, compare, new_shows
 from tests.support.waiting import wait_for
 
@@ -30,45 +30,45 @@ def shows(behind: Facade, sign_in: SignIn) -> list[Show]:
 
 
 def test_a_watch_that_is_cut_again_and_again_misses_nothing(
-    behind: Facade, proxy: Proxy, shows: list[Show], cluster: Cluster
+    behind: Facade, proxy: Proxy, shows: list[Show], resources: StoredResources
 ) -> None:
     def change() -> None:
         for number in range(120):
-            cluster.patch("projects", shows[number % SHOWS].id, {"spec": {"metadata": {"n": number}}})
+            resources.patch("projects", shows[number % SHOWS].id, {"spec": {"metadata": {"n": number}}})
             if number % 15 == 7:
                 proxy.cut()
-        cluster.admin.delete(cluster.path("projects", shows[3].id)).raise_for_status()
+        resources.admin.delete(resources.path("projects", shows[3].id)).raise_for_status()
 
     with WebSocket(behind, shows[0].user.token) as stream:
         stream.subscribe(PREFIX)
-        compare([stream], shows, cluster, change)
+        compare([stream], shows, resources, change)
 
 
 def test_a_watch_that_falls_silent_is_opened_anew(
-    behind: Facade, proxy: Proxy, shows: list[Show], cluster: Cluster
+    behind: Facade, proxy: Proxy, shows: list[Show], resources: StoredResources
 ) -> None:
     def change() -> None:
         proxy.silence()
         for number in range(24):
-            cluster.patch("projects", shows[number % SHOWS].id, {"spec": {"metadata": {"silent": number}}})
+            resources.patch("projects", shows[number % SHOWS].id, {"spec": {"metadata": {"silent": number}}})
         wait_for(lambda: behind.http.get("/readyz").status_code == 503, "the facade notices")
         proxy.speak()
 
     with WebSocket(behind, shows[0].user.token) as stream:
         stream.subscribe(PREFIX)
-        compare([stream], shows, cluster, change)
+        compare([stream], shows, resources, change)
     wait_for(lambda: behind.http.get("/readyz").status_code == 200, "the facade is ready again")
 
 
 def test_a_watch_too_far_behind_lists_again_and_tells_the_difference(
-    behind: Facade, proxy: Proxy, shows: list[Show], cluster: Cluster, control_plane: ControlPlane
+    behind: Facade, proxy: Proxy, shows: list[Show], resources: StoredResources, control_plane: ControlPlane
 ) -> None:
     def change() -> None:
         proxy.cut(refuse=True)
         for number, show in enumerate(shows):
-            cluster.patch("projects", show.id, {"spec": {"metadata": {"missed": number}}})
+            resources.patch("projects", show.id, {"spec": {"metadata": {"missed": number}}})
         for show in shows[:2]:
-            cluster.admin.delete(cluster.path("projects", show.id)).raise_for_status()
+            resources.admin.delete(resources.path("projects", show.id)).raise_for_status()
         # An API server that has just started knows no older versions: 410 for who asks from there
         control_plane.stop_apiserver()
         control_plane.start_apiserver()
@@ -77,7 +77,7 @@ def test_a_watch_too_far_behind_lists_again_and_tells_the_difference(
     before = gone(behind)
     with WebSocket(behind, shows[0].user.token) as stream:
         stream.subscribe(PREFIX)
-        compare([stream], shows, cluster, change)
+        compare([stream], shows, resources, change)
     assert gone(behind) > before, "the API server answered 410"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.support.control_plane import ControlPlane, free_port
 from tests.support.event_client import PUBLISH, SignIn, WebSocket, events_of, publishes
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.redis_server import RedisServer
 from tests.support.subscriber import PREFIX, compare, new_shows
 from tests.support.waiting import wait_for
@@ -81,12 +81,12 @@ def test_without_redis_every_subscriber_sees_what_is_stored(
     redis: RedisServer,
     sign_in: SignIn,
     rights: Path,
-    cluster: Cluster,
+    resources: StoredResources,
     fault: str,
 ) -> None:
     """Two replicas, changes over HTTP on either and by kubectl, before, during and after."""
     settings: dict[str, Any] = {"redis": RedisSettings(url=redis.url), "events": EventSettings(drain_s=0.1)}
-    with Facade(rights, cluster.shows, cluster.release, **settings) as other:
+    with Facade(rights, resources.shows, resources.release, **settings) as other:
         shows = new_shows(sign_in(facade=own))
         beyond = User(other, shows[0].user.token)
         wait_for(lambda: beyond.call("GET", shows[-1].path).is_success, "both know them")
@@ -96,7 +96,7 @@ def test_without_redis_every_subscriber_sees_what_is_stored(
                 user = (show.user, beyond)[number % 2]
                 user.ok("PATCH", show.path, {"metadata": {round_: number}})
                 if number % 3 == 0:
-                    cluster.patch("projects", show.id, {"spec": {"metadata": {round_: -number}}})
+                    resources.patch("projects", show.id, {"spec": {"metadata": {round_: -number}}})
 
         def change() -> None:
             edit("before")
@@ -114,16 +114,16 @@ def test_without_redis_every_subscriber_sees_what_is_stored(
         with WebSocket(own, shows[0].user.token) as here, WebSocket(other, shows[0].user.token) as there:
             for stream in (here, there):
                 stream.subscribe(PREFIX)
-            compare([here, there], shows, cluster, change)
+            compare([here, there], shows, resources, change)
 
 
 def test_what_was_published_elsewhere_while_the_link_was_down_arrives(
-    own: Facade, redis: RedisServer, sign_in: SignIn, rights: Path, cluster: Cluster
+    own: Facade, redis: RedisServer, sign_in: SignIn, rights: Path, resources: StoredResources
 ) -> None:
     host = sign_in(facade=own)
     settings: dict[str, Any] = {"redis": RedisSettings(url=redis.url), "events": EventSettings(drain_s=0.1)}
     with (
-        Facade(rights, cluster.shows, cluster.release, **settings) as other,
+        Facade(rights, resources.shows, resources.release, **settings) as other,
         WebSocket(own, host.token) as stream,
     ):
         stream.subscribe()
@@ -138,7 +138,7 @@ def test_what_was_published_elsewhere_while_the_link_was_down_arrives(
 
 
 def test_what_was_published_elsewhere_before_redis_was_first_reached_arrives(
-    own: Facade, redis: RedisServer, sign_in: SignIn, rights: Path, cluster: Cluster
+    own: Facade, redis: RedisServer, sign_in: SignIn, rights: Path, resources: StoredResources
 ) -> None:
     """A session is not kept waiting for Redis: what comes after it was subscribed is for it."""
     host = sign_in(facade=own)
@@ -149,7 +149,7 @@ def test_what_was_published_elsewhere_before_redis_was_first_reached_arrives(
         "events": EventSettings(drain_s=0.1),
     }
     with (
-        Facade(rights, cluster.shows, cluster.release, **settings) as late,
+        Facade(rights, resources.shows, resources.release, **settings) as late,
         WebSocket(late, host.token) as stream,
     ):
         stream.subscribe()
@@ -168,7 +168,7 @@ def cut(bus: Any) -> None:
 
 
 def test_streams_outlive_the_api_server(
-    own: Facade, control_plane: ControlPlane, cluster: Cluster, sign_in: SignIn
+    own: Facade, control_plane: ControlPlane, resources: StoredResources, sign_in: SignIn
 ) -> None:
     host = sign_in(facade=own)
     show = host.project()
@@ -186,7 +186,7 @@ def test_streams_outlive_the_api_server(
             assert unknown["error"]["code"] == 14
         finally:
             control_plane.start_apiserver()
-        cluster.patch("projects", show.id, {"spec": {"metadata": "after"}})
+        resources.patch("projects", show.id, {"spec": {"metadata": "after"}})
         (event,) = events_of(stream, 1)
         assert "update" in event["event"]["payload"]["project"], event
         update = event["event"]["payload"]["project"]["update"]

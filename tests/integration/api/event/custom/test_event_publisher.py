@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, SignIn, WebSocket
-from tests.support.facade import Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.fixtures import doors
 
 from onair_crds.shapes import JsonObject
@@ -229,10 +228,10 @@ def test_a_bad_request_never_closes_the_stream(host: User, one: Facade, text: st
         assert socket.ask(ping="on")["pong"] == "on"
 
 
-def test_a_layouts_ids_must_match(host: User, one: Facade, cluster: Any) -> None:
+def test_a_layouts_ids_must_match(host: User, one: Facade, resources: StoredResources) -> None:
     show, other = host.project(), host.project()
     layout = f"layout-{show.id}"
-    cluster.apply("Layout", "layouts", layout, {"projectId": show.id, "collectionId": show.collection})
+    resources.apply("Layout", "layouts", layout, {"projectId": show.id, "collectionId": show.collection})
     target = {"layoutId": layout, "projectId": show.id, "collectionId": show.collection}
     with WebSocket(one, host.token) as socket:
         socket.subscribe("*", collectionId=show.collection)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, WebSocket, events_of
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
@@ -95,11 +95,13 @@ def test_another_users_session_of_the_same_id_gets_nothing(
 
 
 @pytest.fixture
-def tiny(rights: Path, cluster: Cluster, redis_server: RedisServer, replicas: object) -> Iterator[Facade]:
+def tiny(
+    rights: Path, resources: StoredResources, redis_server: RedisServer, replicas: object
+) -> Iterator[Facade]:
     """A replica that keeps three events, all kinds together."""
     events = EventSettings(drain_s=0.2, replay_events=3)
     redis = RedisSettings(url=redis_server.url)
-    with Facade(rights, cluster.shows, cluster.release, redis=redis, events=events) as facade:
+    with Facade(rights, resources.shows, resources.release, redis=redis, events=events) as facade:
         wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
         yield facade
 
@@ -146,7 +148,12 @@ def test_a_connection_that_breaks_before_it_subscribes_misses_nothing(
 
 
 def test_a_replica_that_started_too_late_reports_the_loss(
-    host: User, one: Facade, session_id: str, rights: Path, cluster: Cluster, redis_server: RedisServer
+    host: User,
+    one: Facade,
+    session_id: str,
+    rights: Path,
+    resources: StoredResources,
+    redis_server: RedisServer,
 ) -> None:
     """What was published is in Redis for it; what changed before it began is not."""
     show = host.project()
@@ -156,7 +163,7 @@ def test_a_replica_that_started_too_late_reports_the_loss(
     publish(host, "e1", projectId=show.id)
     show.patch(metadata="missed")
     settings = {"redis": RedisSettings(url=redis_server.url), "events": EventSettings(drain_s=0.2)}
-    with Facade(rights, cluster.shows, cluster.release, **settings) as young:  # type: ignore[arg-type]
+    with Facade(rights, resources.shows, resources.release, **settings) as young:  # type: ignore[arg-type]
         wait_for(lambda: young.services.events.bus.connected, "Redis is connected")
         with WebSocket(young, host.token, sessionid=session_id) as socket:
             socket.subscribe("e*|*PROJECT*", projectId=show.id)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, SignIn, WebSocket, events_of
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.tokens import invite, refreshed
 from tests.support.waiting import wait_for
 
@@ -26,7 +26,7 @@ class Ended(NamedTuple):
 
 
 @pytest.fixture(params=["its API key is deleted", "it is redeemed"])
-def ended(request: pytest.FixtureRequest, cluster: Cluster, one: Facade, sign_in: SignIn) -> Ended:
+def ended(request: pytest.FixtureRequest, resources: StoredResources, one: Facade, sign_in: SignIn) -> Ended:
     if request.param == "it is redeemed":
         host = sign_in(facade=one)
         show = host.project()
@@ -34,14 +34,14 @@ def ended(request: pytest.FixtureRequest, cluster: Cluster, one: Facade, sign_in
         event = {"name": "e", "payload": {}, "target": {"projectId": show.id}}
         return Ended(guest, lambda: refreshed(guest), lambda _: host.ok("POST", PUBLISH, event))
     service = f"breached-{secrets.token_hex(4)}"
-    before = {each["metadata"]["name"] for each in cluster.secrets(cluster.release)}
-    user = sign_in("anna", facade=one, key=cluster.add_api_key(service))
-    (name,) = {each["metadata"]["name"] for each in cluster.secrets(cluster.release)} - before
+    before = {each["metadata"]["name"] for each in resources.secrets(resources.release)}
+    user = sign_in("anna", facade=one, key=resources.add_api_key(service))
+    (name,) = {each["metadata"]["name"] for each in resources.secrets(resources.release)} - before
 
     def end() -> User:
-        path = f"{SECRETS.format(cluster.release)}/{name}"
-        cluster.admin.delete(path).raise_for_status()
-        return sign_in("anna", facade=one, key=cluster.add_api_key(service))
+        path = f"{SECRETS.format(resources.release)}/{name}"
+        resources.admin.delete(path).raise_for_status()
+        return sign_in("anna", facade=one, key=resources.add_api_key(service))
 
     return Ended(user, end, lambda successor: successor.ok("POST", PUBLISH, {"name": "e", "payload": {}}))
 

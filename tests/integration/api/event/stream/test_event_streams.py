@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, RawStream, SignIn, WebSocket
-from tests.support.facade import Cluster, Facade, User, metric
+from tests.support.facade import Facade, StoredResources, User, metric
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import claims_of
 from tests.support.waiting import wait_for
@@ -41,13 +41,17 @@ def test_a_stream_is_asked_to_reconnect_before_its_token_expires_and_ends_with_i
 
 
 def test_limits(
-    rights: Path, cluster: Cluster, redis_server: RedisServer, sign_in: SignIn, recorded_logs: object
+    rights: Path,
+    resources: StoredResources,
+    redis_server: RedisServer,
+    sign_in: SignIn,
+    recorded_logs: object,
 ) -> None:
     events = EventSettings(
         drain_s=0.2, subscriptions_per_session=2, sessions_per_token=2, payload_bytes=100, prefix="studio"
     )
     redis = RedisSettings(url=redis_server.url)
-    with Facade(rights, cluster.shows, cluster.release, redis=redis, events=events) as facade:
+    with Facade(rights, resources.shows, resources.release, redis=redis, events=events) as facade:
         host = sign_in(facade=facade)
         with WebSocket(facade, host.token) as socket, WebSocket(facade, host.token):
             for name in ("a", "b", "a"):
@@ -76,11 +80,15 @@ def test_limits(
 
 
 def test_a_server_that_ends_asks_its_streams_to_reconnect(
-    rights: Path, cluster: Cluster, redis_server: RedisServer, sign_in: SignIn, recorded_logs: object
+    rights: Path,
+    resources: StoredResources,
+    redis_server: RedisServer,
+    sign_in: SignIn,
+    recorded_logs: object,
 ) -> None:
     redis = RedisSettings(url=redis_server.url)
     with Facade(
-        rights, cluster.shows, cluster.release, redis=redis, events=EventSettings(drain_s=DRAIN_S)
+        rights, resources.shows, resources.release, redis=redis, events=EventSettings(drain_s=DRAIN_S)
     ) as facade:
         host = sign_in(facade=facade)
         socket, lines = WebSocket(facade, host.token), HttpStream(facade, host, ping="p")
@@ -97,12 +105,12 @@ def test_a_server_that_ends_asks_its_streams_to_reconnect(
 
 
 def test_an_owners_streams_have_the_bandwidth_of_the_settings(
-    rights: Path, cluster: Cluster, redis_server: RedisServer, sign_in: SignIn
+    rights: Path, resources: StoredResources, redis_server: RedisServer, sign_in: SignIn
 ) -> None:
     """One event takes the bandwidth of minutes, and the next one waits; what a stream asks is replied to."""
     events, redis = EventSettings(drain_s=0.2, bytes_per_owner_s=1), RedisSettings(url=redis_server.url)
     with (
-        Facade(rights, cluster.shows, cluster.release, redis=redis, events=events) as facade,
+        Facade(rights, resources.shows, resources.release, redis=redis, events=events) as facade,
         ExitStack() as opened,
     ):
         wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.delivery.livekit_server import LiveKitServer
-from tests.support.facade import Cluster, Facade, StartFacade
+from tests.support.facade import Facade, StartFacade, StoredResources
 from tests.support.fixtures.doors import door, pytest_generate_tests
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import add_credentials, room_server, settings_for
@@ -26,10 +26,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
 
 @pytest.fixture(scope="module")
 def studios(
-    start_facade: StartFacade, cluster: Cluster, server: LiveKitServer, redis_server: RedisServer
+    start_facade: StartFacade, resources: StoredResources, server: LiveKitServer, redis_server: RedisServer
 ) -> Iterator[tuple[Facade, Facade]]:
     """Two replicas."""
-    add_credentials(cluster)
+    add_credentials(resources)
     settings = {"rooms": settings_for(server), "redis": RedisSettings(url=redis_server.url)}
     with start_facade(**settings) as one, start_facade(**settings) as two:
         yield one, two

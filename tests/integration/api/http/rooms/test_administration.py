@@ -11,7 +11,7 @@ import jwt
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Facade, Show, StoredResources, User
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
@@ -177,9 +177,11 @@ def test_forged_and_stale_tokens_reach_nothing(show: Show, studio: Facade) -> No
 
 
 @pytest.mark.both_doors
-def test_a_broadcast_opens_and_closes_the_room_where_it_is_asked_to(show: Show, cluster: Cluster) -> None:
+def test_a_broadcast_opens_and_closes_the_room_where_it_is_asked_to(
+    show: Show, resources: StoredResources
+) -> None:
     def state() -> str:
-        return str((cluster.get("projects", show.id)["spec"].get("room") or {}).get("state"))
+        return str((resources.get("projects", show.id)["spec"].get("room") or {}).get("state"))
 
     show.start()
     assert state() in ("None", "Closed")
@@ -193,10 +195,10 @@ def test_a_broadcast_opens_and_closes_the_room_where_it_is_asked_to(show: Show, 
 
 @pytest.mark.both_doors
 def test_a_room_that_nobody_opened_opens_at_the_first_join(
-    studio: Facade, show: Show, cluster: Cluster
+    studio: Facade, show: Show, resources: StoredResources
 ) -> None:
     def state() -> str:
-        return str((cluster.get("projects", show.id)["spec"].get("room") or {}).get("state"))
+        return str((resources.get("projects", show.id)["spec"].get("room") or {}).get("state"))
 
     assert state() in ("None", "Closed")
     token, _ = join(show)

@@ -13,7 +13,7 @@ from urllib.parse import urlparse
 import jwt
 import pytest
 from tests.support.cut_proxy import cut_proxy
-from tests.support.facade import Cluster, Facade, StartFacade, User
+from tests.support.facade import Facade, StartFacade, StoredResources, User
 from tests.support.rooms.hosted_rooms import HOSTED, add_credentials, guest, join, room_server, settings_for
 from tests.support.rooms.participant import participant
 
@@ -26,9 +26,9 @@ TOKEN_S = 10
 
 
 async def test_participants_come_back_by_themselves_without_an_operator_when_their_token_has_expired(
-    start_facade: StartFacade, cluster: Cluster, sign_in: Callable[..., User], tmp_path: Path
+    start_facade: StartFacade, resources: StoredResources, sign_in: Callable[..., User], tmp_path: Path
 ) -> None:
-    add_credentials(cluster)
+    add_credentials(resources)
     with (
         room_server(tmp_path) as server,
         start_facade(rooms=settings_for(server, TOKEN_S)) as stays,

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import LiveKitServer
-from tests.support.facade import Cluster, Facade, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.late_watch import hold_up
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
@@ -85,15 +85,15 @@ async def test_rooms_tokens_end_with_the_api_key_also_for_a_replica_that_was_sta
     studios: tuple[Facade, Facade],
     start_facade: Callable[..., Facade],
     server: LiveKitServer,
-    cluster: Cluster,
+    resources: StoredResources,
     sign_in: Callable[..., User],
 ) -> None:
-    key = cluster.add_api_key("breached in a room")
+    key = resources.add_api_key("breached in a room")
     show = sign_in(facade=studios[0], key=key).project(**HOSTED)
     token, _ = join(show)
     again = await renewed(signal_url(studios[1]), token)
     async with member(signal_url(studios[1]), token) as joined:
-        cluster.delete_api_key("breached in a room")
+        resources.delete_api_key("breached in a room")
         await joined.disconnected()
     with start_facade(rooms=settings_for(server)) as later:
         for facade in (*studios, later):
@@ -105,17 +105,17 @@ async def test_rooms_tokens_end_with_the_api_key_also_for_a_replica_that_was_sta
 async def test_rooms_tokens_end_with_the_key_that_signed_the_access_token(
     end: Callable[[AddedSigningKey], None],
     studios: tuple[Facade, Facade],
-    cluster: Cluster,
+    resources: StoredResources,
     sign_in: Callable[..., User],
 ) -> None:
     one, two = studios
     show = sign_in("anna", facade=one).project(**HOSTED)
     host_token, _ = join(show)
-    with AddedSigningKey(cluster, "signing-key-breached", one, two) as key:
+    with AddedSigningKey(resources, "signing-key-breached", one, two) as key:
         ben, eve, zoe = (guest(show, name=name) for name in ("ben", "eve", "zoe"))
         tokens = [join(show, ben)[0], join(show, zoe)[0]]
         tokens.append(await renewed(signal_url(two), tokens[0]))
-        with AddedSigningKey(cluster, "signing-key-later", one, two):
+        with AddedSigningKey(resources, "signing-key-later", one, two):
             kept, _ = join(show, refreshed(eve))
             async with (
                 member(signal_url(one), tokens[0]) as first,
@@ -140,19 +140,19 @@ async def test_a_replica_that_has_not_seen_a_signing_key_asks_for_it(
     studios: tuple[Facade, Facade],
     start_facade: Callable[..., Facade],
     server: LiveKitServer,
-    cluster: Cluster,
+    resources: StoredResources,
     sign_in: Callable[..., User],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one, two = studios
-    with AddedSigningKey(cluster, "signing-key-gone", *studios) as gone:
+    with AddedSigningKey(resources, "signing-key-gone", *studios) as gone:
         show = sign_in(facade=one).project(**HOSTED)
         old, _ = join(show)
         gone.delete()
         with start_facade(rooms=settings_for(server)) as later:
             hold_up(later, SIGNING_KEY, monkeypatch)
             assert is_refused(later, old)
-            with AddedSigningKey(cluster, "signing-key-new", *studios):
+            with AddedSigningKey(resources, "signing-key-new", *studios):
                 new, _ = join(sign_in(facade=two).project(**HOSTED))
                 wait_for(lambda: validate(later, new).is_success, "the project is known")
             gone.add()

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from tests.support.facade import Cluster, StartFacade, User
+from tests.support.facade import StartFacade, StoredResources, User
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
@@ -30,13 +30,13 @@ pytestmark = pytest.mark.media
 
 async def test_participants_of_different_servers_meet_and_their_room_moves_when_its_server_dies(
     start_facade: StartFacade,
-    cluster: Cluster,
+    resources: StoredResources,
     sign_in: Callable[..., User],
     redis_server: RedisServer,
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> None:
-    add_credentials(cluster)
+    add_credentials(resources)
     password = secrets.token_hex(8)
     own = RedisServer(tmp_path, password)
     own.start()

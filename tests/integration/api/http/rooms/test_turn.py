@@ -15,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from tests.support.certificate_authority import CertificateAuthority
 from tests.support.control_plane import free_port
-from tests.support.facade import Cluster, StartFacade, User
+from tests.support.facade import StartFacade, StoredResources, User
 from tests.support.helm import named, render
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
@@ -34,9 +34,9 @@ DOMAIN = "turn.example.org"
 
 
 async def test_participants_without_another_way_meet_through_turn_over_udp_and_over_tls(
-    start_facade: StartFacade, cluster: Cluster, sign_in: Callable[..., User], tmp_path: Path
+    start_facade: StartFacade, resources: StoredResources, sign_in: Callable[..., User], tmp_path: Path
 ) -> None:
-    add_credentials(cluster)
+    add_credentials(resources)
     authority = CertificateAuthority(tmp_path)
     certificate, key = authority.issue("turn", DOMAIN, names=[x509.DNSName(DOMAIN)])
     tls_port, udp_port = free_port(), free_port()

@@ -14,7 +14,7 @@ import orjson
 import pytest
 from tests.support.delivery.livekit_server import KEY, SECRET
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, StartFacade, User
+from tests.support.facade import Facade, StartFacade, StoredResources, User
 from tests.support.fixtures.facade import redis_connected
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import (
@@ -40,14 +40,14 @@ EVENTS = "apistream:room:EVENT_TYPE_PARTICIPANT:EVENT_SUB_TYPE_"
 @pytest.fixture(scope="module")
 def heard(
     start_facade: StartFacade,
-    cluster: Cluster,
+    resources: StoredResources,
     redis_server: RedisServer,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Facade, Facade]]:
     """Two replicas, the first of which the room server sends its webhooks to."""
     folder: Path = tmp_path_factory.mktemp("livekit")
     server = room_server(folder)
-    add_credentials(cluster)
+    add_credentials(resources)
     settings = {"rooms": settings_for(server), "redis": RedisSettings(url=redis_server.url)}
     with start_facade(**settings) as one, start_facade(**settings) as two:
         server.configure(webhook={"api_key": KEY, "urls": [one.url + WEBHOOK_PATH]})

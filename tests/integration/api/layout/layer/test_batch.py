@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster
+from tests.support.facade import StoredResources
 from tests.support.layouts import Canvas
 from tests.support.tokens import assert_error, violations_of
 
 # batches
 
 
-def test_a_batch_builds_a_tree_in_one_write(canvas: Canvas, cluster: Cluster) -> None:
+def test_a_batch_builds_a_tree_in_one_write(canvas: Canvas, resources: StoredResources) -> None:
     root = canvas.root()
     old = canvas.add("image", parentId=root)["id"]
-    version = cluster.get("layouts", canvas.id)["metadata"]["generation"]
+    version = resources.get("layouts", canvas.id)["metadata"]["generation"]
     animation = {"properties": ["opacity"], "durationMs": 100, "delayMs": 0, "easingMode": "ease"}
     response = canvas.batch(
         {"create": {"type": "square", "metadata": {"n": 0}, "requestAnimation": []}},
@@ -43,7 +43,7 @@ def test_a_batch_builds_a_tree_in_one_write(canvas: Canvas, cluster: Cluster) ->
     assert updated["requestAnimation"] == [animation]
     assert [each["id"] for each in canvas.layers()] == [root, box["id"], text["id"]]
     assert canvas.layer(box["id"]) == box
-    assert cluster.get("layouts", canvas.id)["metadata"]["generation"] == version + 1
+    assert resources.get("layouts", canvas.id)["metadata"]["generation"] == version + 1
 
 
 @pytest.mark.parametrize(

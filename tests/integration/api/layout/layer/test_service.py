@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show
+from tests.support.facade import Facade, Show, StoredResources
 from tests.support.layouts import PLAIN, ROOT, Canvas, layout, scene
 from tests.support.tokens import assert_error, violations_of
 from tests.support.waiting import wait_for
@@ -128,11 +128,11 @@ def test_an_update_changes_what_is_sent_alone(canvas: Canvas) -> None:
     assert canvas.patch(made["id"]) == canvas.layer(made["id"])
 
 
-def test_an_update_patches_its_own_fields_alone(canvas: Canvas, cluster: Cluster) -> None:
+def test_an_update_patches_its_own_fields_alone(canvas: Canvas, resources: StoredResources) -> None:
     one, other = canvas.add("text"), canvas.add("text")
-    before = cluster.get("layouts", canvas.id)["spec"]["layers"]
+    before = resources.get("layouts", canvas.id)["spec"]["layers"]
     canvas.patch(one["id"], x=3)
-    after = cluster.get("layouts", canvas.id)["spec"]["layers"]
+    after = resources.get("layouts", canvas.id)["spec"]["layers"]
     assert after == [before[0], {**before[1], "x": 3}, before[2]]
     assert after[2]["id"] == other["id"]
 
@@ -207,7 +207,7 @@ def test_a_sceneless_layout_keeps_what_is_sent(show: Show) -> None:
 # what a manifest made
 
 
-def test_a_manifests_scene_is_one_tree(show: Show, cluster: Cluster, facade: Facade) -> None:
+def test_a_manifests_scene_is_one_tree(show: Show, resources: StoredResources, facade: Facade) -> None:
     name = f"by-hand-{show.id}"
     layers = [
         {"id": "root", "type": "root", "children": ["a", "missing"]},
@@ -215,7 +215,7 @@ def test_a_manifests_scene_is_one_tree(show: Show, cluster: Cluster, facade: Fac
         {"id": "b", "type": "text", "parentId": "root"},
     ]
     spec = {"projectId": show.id, "type": "Scene", "layers": layers}
-    cluster.apply("Layout", "layouts", name, spec)
+    resources.apply("Layout", "layouts", name, spec)
     wait_for(lambda: facade.view.get("Layout", name), "the layout is seen")
     canvas = Canvas(show.user, show.user.ok("GET", f"{ROOT}/{name}"))
     assert canvas.children("root") == ["a", "b"]

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from tests.support.delivery.hls_player import playing
-from tests.support.facade import Cluster, Facade, StartFacade, User
+from tests.support.facade import Facade, StartFacade, StoredResources, User
 from tests.support.fixtures.facade import Recorded
 from tests.support.ingest.encoder import Encoder, picture
 from tests.support.ingest.gateway_client import ingest_secret
@@ -33,8 +33,10 @@ POD = "onair-ingest-0"
 class Previewed:
     """A facade that knows a gateway, and sources of a user's. There is no operator: tests write statuses."""
 
-    def __init__(self, pod: IngestPod, hook: ScriptedFacade, facade: Facade, cluster: Cluster, user: User):
-        self.pod, self.hook, self.facade, self.cluster, self.user = pod, hook, facade, cluster, user
+    def __init__(
+        self, pod: IngestPod, hook: ScriptedFacade, facade: Facade, resources: StoredResources, user: User
+    ):
+        self.pod, self.hook, self.facade, self.resources, self.user = pod, hook, facade, resources, user
         self.collection = user.collection()
 
     def source(self) -> tuple[JsonObject, str]:
@@ -53,7 +55,7 @@ class Previewed:
         with self.pod.follow() as follower:
             follower.flowing(key)
         status = {"connect": "Connected", "gateway": POD, "stream": stream_of_key(key)}
-        self.cluster.patch("sources", source["sourceId"], {"status": status}, "status")
+        self.resources.patch("sources", source["sourceId"], {"status": status}, "status")
 
         def known() -> bool:
             return bool(
@@ -87,17 +89,17 @@ class Previewed:
 def previewed(
     tmp_path_factory: pytest.TempPathFactory,
     start_facade: StartFacade,
-    cluster: Cluster,
+    resources: StoredResources,
     sign_in: Callable[..., User],
 ) -> Iterator[Previewed]:
-    secret = ingest_secret(cluster)
+    secret = ingest_secret(resources)
     with (
         ScriptedFacade(secret) as hook,
         IngestPod(tmp_path_factory.mktemp("ingest"), hook.url, secret, POD) as pod,
     ):
         gateways = [GatewaySettings(name=POD, url=f"http://127.0.0.1:{pod.port}")]
         with start_facade(ingest=IngestSettings(gateways=gateways)) as facade:
-            yield Previewed(pod, hook, facade, cluster, sign_in(facade=facade))
+            yield Previewed(pod, hook, facade, resources, sign_in(facade=facade))
 
 
 def test_what_is_pushed_with_b_frames_is_played_from_the_address_alone(
@@ -174,7 +176,7 @@ def test_strangers_get_neither_the_address_nor_what_is_behind_another(
 
 
 def test_players_end_with_the_token_or_a_key_of_whoever_asked(
-    previewed: Previewed, sign_in: Callable[..., User], cluster: Cluster
+    previewed: Previewed, sign_in: Callable[..., User], resources: StoredResources
 ) -> None:
     facade = previewed.facade
 
@@ -183,7 +185,7 @@ def test_players_end_with_the_token_or_a_key_of_whoever_asked(
         url = facade.url + urlsplit(user.ok("GET", f"{path}/preview/hls")["url"]).path
         return url, previewed.media(url)
 
-    key = cluster.add_api_key("a-player")
+    key = resources.add_api_key("a-player")
     login, other = sign_in("ann", facade=facade, key=key), sign_in("ann", facade=facade, key=key)
     collection = login.collection()
     made = login.ok("POST", f"/collection/{collection}/source", {"address": {"rtmpPush": {}}})["source"]
@@ -195,7 +197,7 @@ def test_players_end_with_the_token_or_a_key_of_whoever_asked(
     assert previewed.get(goes_on[0]).is_success
     assert_error(previewed.get(goes_on[1]), 404, 5)
 
-    with AddedSigningKey(cluster, "signing-key-player", facade) as signing_key:
+    with AddedSigningKey(resources, "signing-key-player", facade) as signing_key:
         signed_by_it = media(sign_in("ann", facade=facade, key=key), path)
         assert_error(previewed.get(signed_by_it[1]), 404, 5)
         signing_key.delete()
@@ -205,7 +207,7 @@ def test_players_end_with_the_token_or_a_key_of_whoever_asked(
         )
     assert previewed.get(goes_on[0]).is_success
 
-    cluster.delete_api_key("a-player")
+    resources.delete_api_key("a-player")
     wait_for(lambda: {previewed.get(each).status_code for each in goes_on} == {401}, "they end with the key")
 
 
@@ -252,5 +254,5 @@ def test_an_installation_without_ingest_has_no_previews(facade: Facade, sign_in:
 def test_a_gateway_that_does_not_respond_is_told(previewed: Previewed, tmp_path: Path) -> None:
     source, key = previewed.source()
     status = {"connect": "Connected", "gateway": "onair-ingest-9", "stream": stream_of_key(key)}
-    previewed.cluster.patch("sources", source["sourceId"], {"status": status}, "status")
+    previewed.resources.patch("sources", source["sourceId"], {"status": status}, "status")
     assert_error(previewed.get(previewed.media(previewed.url(source))), 404, 5)

@@ -44,16 +44,16 @@ def stays(recording: Recording, x: int) -> None:
 
 def edited(air: OnAir, scene: LiveLayout, x: int) -> None:
     """Moves the mark as `kubectl edit` does."""
-    layers = air.cluster.get("layouts", scene.id)["spec"]["layers"]
+    layers = air.resources.get("layouts", scene.id)["spec"]["layers"]
     moved = [{**each, "x": x} if each["id"] == scene.ids["mark"] else each for each in layers]
-    air.cluster.patch("layouts", scene.id, {"spec": {"layers": moved}})
+    air.resources.patch("layouts", scene.id, {"spec": {"layers": moved}})
 
 
 def test_kubectl_changes_the_picture_as_http_does(air: OnAir, view: LiveView) -> None:
     scene = marked(air)
     air.select(scene)
     view.until("the scene", lambda pixels: mark_at(pixels, 0))
-    layers = air.cluster.get("layouts", scene.id)["spec"]["layers"]
+    layers = air.resources.get("layouts", scene.id)["spec"]["layers"]
     at = next(number for number, each in enumerate(layers) if each["id"] == scene.ids["mark"])
     for x, by_kubectl in ((200, True), (300, False), (400, True)):
         with view.recording() as recording:
@@ -61,7 +61,7 @@ def test_kubectl_changes_the_picture_as_http_does(air: OnAir, view: LiveView) ->
                 change = [{"op": "replace", "path": f"/spec/layers/{at}/x", "value": x}]
                 given = ("--type", "json", "-p", json.dumps(change))
                 said = kubectl(
-                    air.control_plane, "-n", air.cluster.shows, "patch", "layout", scene.id, *given
+                    air.control_plane, "-n", air.resources.shows, "patch", "layout", scene.id, *given
                 )
                 assert said.endswith("patched"), said
             else:
