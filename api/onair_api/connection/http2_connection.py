@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 from hypercorn.asyncio.tcp_server import TCPServer
-from hypercorn.events import Event, Updated
+from hypercorn.events import Closed, Event, Updated
 from hypercorn.protocol.h2 import H2Protocol
 
 from onair_api.connection.idle_connections import IdleConnections
 
+LINGER_S = 1.0
+"""From the last byte sent to the end of a connection whose client does not close it."""
+
 
 class Http2Connection(TCPServer):
-    """One connection; `await` it to serve it to its end."""
+    """One connection; `await` it to serve it to its end.
+
+    It closes once its client has: what a client sends to a socket that is closed has its kernel discard
+    all that it has not read yet, the end of its last response, too.
+    """
 
     def __init__(self, idle: IdleConnections, *of_hypercorn: Any) -> None:
         """
@@ -46,3 +54,23 @@ class Http2Connection(TCPServer):
                 self._idle.answered(self)
             self._asked = not event.idle
         await super().protocol_send(event)
+
+    async def _initiate_server_close(self) -> None:
+        """Ends an idle connection; `run` still reads it."""
+        await self.protocol.handle(Closed())
+        self._end_writing()
+        await asyncio.wait([asyncio.ensure_future(self.writer.wait_closed())], timeout=LINGER_S)
+        self.writer.close()
+
+    async def _close(self) -> None:
+        self._end_writing()
+        # RuntimeError: another task reads; asyncio.CancelledError goes on to who ends the connection
+        with suppress(TimeoutError, OSError, RuntimeError):
+            async with asyncio.timeout(LINGER_S):
+                while await self.reader.read(65_536):
+                    pass
+        await super()._close()
+
+    def _end_writing(self) -> None:
+        with suppress(OSError, RuntimeError):
+            self.writer.write_eof()
