@@ -19,8 +19,9 @@ LINGER_S = 1.0
 class Http2Connection(TCPServer):
     """One connection; `await` it to serve it to its end.
 
-    It closes once its client has: what a client sends to a socket that is closed has its kernel discard
-    all that it has not read yet, the end of its last response, too.
+    It ends once its client has ended it. The kernel of one whose server closes first discards what it has not
+    read yet as soon as it sends something more; and grpc's own takes a stream whose end it has not confirmed
+    for lost.
     """
 
     def __init__(self, idle: IdleConnections, *of_hypercorn: Any) -> None:
@@ -56,21 +57,15 @@ class Http2Connection(TCPServer):
         await super().protocol_send(event)
 
     async def _initiate_server_close(self) -> None:
-        """Ends an idle connection; `run` still reads it."""
+        """Ends an idle connection, which `run` reads to its end."""
         await self.protocol.handle(Closed())
-        self._end_writing()
         await asyncio.wait([asyncio.ensure_future(self.writer.wait_closed())], timeout=LINGER_S)
         self.writer.close()
 
     async def _close(self) -> None:
-        self._end_writing()
-        # RuntimeError: another task reads; asyncio.CancelledError goes on to who ends the connection
+        # RuntimeError: another task reads
         with suppress(TimeoutError, OSError, RuntimeError):
             async with asyncio.timeout(LINGER_S):
                 while await self.reader.read(65_536):
                     pass
         await super()._close()
-
-    def _end_writing(self) -> None:
-        with suppress(OSError, RuntimeError):
-            self.writer.write_eof()
