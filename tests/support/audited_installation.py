@@ -119,8 +119,13 @@ class AuditedInstallation:
         self.resources.apply("Collection", "collections", name, {"owner": owner})
         self.run(name, name, **more)
         pod = f"{name}-a-1"
+
+        def made() -> bool:
+            operator.check()
+            return any(each["metadata"]["name"] == pod for each in self.pods())
+
         wait_for(
-            lambda: operator.check() or any(each["metadata"]["name"] == pod for each in self.pods()),
+            made,
             f"the pod {pod}",
             30,
             state=lambda: [self.refused(), operator.log.read_text()[-3000:]],

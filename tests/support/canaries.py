@@ -12,6 +12,8 @@ from tests.support.cluster import SHOWS, SYSTEM, LocalCluster
 from tests.support.helm import KEYS
 from tests.support.node_labeller import NAMESPACE as SANDBOX
 
+from onair_crds.shapes import Document
+
 SHORTEST = 12
 NOT_SECRET = {
     "hash",
@@ -78,7 +80,7 @@ def places(cluster: LocalCluster) -> Iterator[tuple[str, str]]:
             yield f"{what} on {node}", on_node(node, f"cat /proc/[0-9]*/{file} | tr '\\0' ' '")
 
 
-def _metrics(cluster: LocalCluster, namespace: str, pod: dict) -> Iterator[tuple[str, str]]:
+def _metrics(cluster: LocalCluster, namespace: str, pod: Document) -> Iterator[tuple[str, str]]:
     name = pod["metadata"]["name"]
     for container in pod["spec"]["containers"]:
         for port in container.get("ports", []):

@@ -27,7 +27,7 @@ class LocalCluster(KindCluster):
     """pytest-kind's cluster, extended by queries and by waiting for conditions."""
 
     def shows(self, *arguments: str) -> str:
-        return self.kubectl("-n", SHOWS, *arguments)
+        return str(self.kubectl("-n", SHOWS, *arguments))
 
     def get(self, kind: str, name: str, namespace: str = SHOWS) -> Document:
         document: Document = json.loads(self.kubectl("-n", namespace, "get", kind, name, "-o", "json"))

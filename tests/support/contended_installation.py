@@ -13,7 +13,8 @@ from itertools import groupby
 from pathlib import Path
 
 import httpx
-from tests.support.control_plane import HOST, ControlPlane, free_port
+from tests.support.certificate_authority import HOST
+from tests.support.control_plane import ControlPlane, free_port
 from tests.support.controllers import Controller
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import own_image

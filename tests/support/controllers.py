@@ -11,7 +11,7 @@ from typing import Self
 
 import yaml
 from tests.support.api_server_proxy import Proxy
-from tests.support.control_plane import HOST
+from tests.support.certificate_authority import HOST
 
 from onair_crds.shapes import Document
 

@@ -14,4 +14,4 @@ def decoded(body: JsonObject, message: Message = PROJECT_MESSAGE) -> tuple[JsonO
     """The spec of a request, and the violations: field and description."""
     decoder = Decoder(1000)
     spec: Any = decoder.message(message, body)
-    return spec, [tuple(each) for each in decoder.violations]
+    return spec, [(each.field, each.description) for each in decoder.violations]

@@ -219,7 +219,7 @@ class RawStream:
         if size >= 126:
             size = int.from_bytes(self._take(2 if size == 126 else 8), "big")
         payload = self._take(size)
-        return json.loads(payload) if opcode == 1 else None  # type: ignore[no-any-return]
+        return json.loads(payload) if opcode == 1 else None
 
     def _take(self, size: int) -> bytes:
         while len(self._buffer) < size:

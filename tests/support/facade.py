@@ -109,6 +109,9 @@ def metric(facade: Facade, name: str) -> float | None:
     return None
 
 
+Documents = list[Document]
+"""For `StoredResources`, in which `list` is a method."""
+
 StartFacade = Callable[..., Facade]
 """Makes a replica with settings by name; start it as a context manager."""
 
@@ -139,7 +142,7 @@ class StoredResources:
     def exists(self, plural: str, name: str) -> bool:
         return self.admin.get(self.path(plural, name)).is_success
 
-    def list(self, plural: str) -> list[Document]:
+    def list(self, plural: str) -> Documents:
         return self.admin.get(self.path(plural)).raise_for_status().json()["items"]  # type: ignore[no-any-return]
 
     def apply(self, kind: str, plural: str, name: str, spec: Document) -> Document:
@@ -158,7 +161,7 @@ class StoredResources:
         """Writes status.broadcast, as the operator does."""
         self.patch("projects", project, {"status": {"broadcast": broadcast, **more}}, "status")
 
-    def secrets(self, namespace: str | None = None) -> list[Document]:
+    def secrets(self, namespace: str | None = None) -> Documents:
         path = f"/api/v1/namespaces/{namespace or self.shows}/secrets"
         return self.admin.get(path).raise_for_status().json()["items"]  # type: ignore[no-any-return]
 

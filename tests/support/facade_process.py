@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Self
 
 import httpx
-from tests.support.control_plane import HOST, free_port
+from tests.support.certificate_authority import HOST
+from tests.support.control_plane import free_port
 from tests.support.controllers import Controller
 from tests.support.facade import StoredResources
 from tests.support.waiting import wait_for

@@ -201,7 +201,7 @@ class RunningPod:
             self._run(container, volumes, image, uid)
 
     def _volume(self, volume: Document, identity: dict[str, bytes]) -> Path:
-        path = self._folder / volume["name"]
+        path: Path = self._folder / volume["name"]
         path.mkdir(parents=True)
         path.chmod(0o777)
         if "secret" in volume:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -11,7 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.support.facade import Facade, StoredResources
 from tests.support.waiting import wait_for
 
-from onair_api.auth.signing_keys import DATA_KEY
+from onair_api.auth.signing_keys import DATA_KEY, SigningKeys
+from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import SIGNING_KEY
 from onair_crds.contract.json_web_keys import KEY_BITS, json_web_key
 from onair_crds.contract.labels import SIGNING_KEY_TYPE
@@ -29,8 +31,7 @@ class AddedSigningKey:
     def __enter__(self) -> Self:
         self.add()
         for facade in self._facades:
-            keys = facade.services.keys
-            wait_for(lambda keys=keys: keys.newest().kid == self._kid, "the new key signs")
+            wait_for(partial(self._signs, facade.services.keys), "the new key signs")
         return self
 
     def __exit__(
@@ -38,16 +39,14 @@ class AddedSigningKey:
     ) -> None:
         self._cluster.admin.delete(f"{self._path}/{self._name}")
         for facade in self._facades:
-            view = facade.view
-            wait_for(lambda view=view: view.get(SIGNING_KEY, self._name) is None, "the key is gone")
+            wait_for(partial(self._gone, facade.view), "the key is gone")
 
     def add(self) -> None:
         self._cluster.add_secret(
             self._cluster.release, self._name, SIGNING_KEY_TYPE, {DATA_KEY: pem(self._private)}
         )
         for facade in self._facades:
-            keys = facade.services.keys
-            wait_for(lambda keys=keys: self._kid in {each["kid"] for each in keys.jwks()}, "the key is known")
+            wait_for(partial(self._known, facade.services.keys), "the key is known")
 
     def delete(self) -> None:
         self._cluster.admin.delete(f"{self._path}/{self._name}").raise_for_status()
@@ -66,6 +65,15 @@ class AddedSigningKey:
         self.delete()
         self._private = new_key()
         self.add()
+
+    def _signs(self, keys: SigningKeys) -> bool:
+        return keys.newest().kid == self._kid
+
+    def _known(self, keys: SigningKeys) -> bool:
+        return self._kid in {each["kid"] for each in keys.jwks()}
+
+    def _gone(self, view: View) -> bool:
+        return view.get(SIGNING_KEY, self._name) is None
 
     @property
     def _kid(self) -> str:

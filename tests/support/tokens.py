@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import jwt
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import Reachable, Show, StoredResources, User
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Claims, JsonObject
@@ -41,12 +41,12 @@ def seen_by(user: User, show: Show) -> Show:
     return Show(user, show.collection, show.id)
 
 
-def refresh(user: User, facade: Facade | None = None) -> httpx.Response:
+def refresh(user: User, facade: Reachable | None = None) -> httpx.Response:
     facade = facade or user.facade
     return facade.http.put(TOKEN, headers=user.headers, content="{}")
 
 
-def refreshed(user: User, facade: Facade | None = None) -> User:
+def refreshed(user: User, facade: Reachable | None = None) -> User:
     """The user with the token that a refresh gives."""
     response = refresh(user, facade)
     assert (response.status_code, response.json()) == (200, {}), response.text
@@ -89,7 +89,6 @@ def fields_of(response: httpx.Response) -> set[str]:
 
 def wait_for_status(user: User, path: str, status: int) -> httpx.Response:
     """The response of a read, once it has the status: another replica is a watch delay behind."""
-    found: httpx.Response = wait_for(
+    return wait_for(
         lambda: (a := user.call("GET", path)).status_code == status and a, f"{path} responds with {status}"
     )
-    return found

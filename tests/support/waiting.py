@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Literal, TypeVar, overload
 
 T = TypeVar("T")
 POLL_S = 0.01
@@ -14,7 +14,7 @@ TIMEOUT_S = 20.0
 
 
 def wait_for(
-    check: Callable[[], T | None],
+    check: Callable[[], T | Literal[False] | None],
     what: str = "",
     timeout_s: float = TIMEOUT_S,
     *,
@@ -38,14 +38,32 @@ def wait_for(
         time.sleep(poll_s)
 
 
+@overload
 async def until(
-    check: Callable[[], T | Awaitable[T | None] | None],
+    check: Callable[[], Awaitable[T | Literal[False] | None]],
     what: str = "",
     timeout_s: float = TIMEOUT_S,
     *,
     poll_s: float = POLL_S,
     state: Callable[[], object] | None = None,
-) -> T:
+) -> T: ...
+@overload
+async def until(
+    check: Callable[[], T | Literal[False] | None],
+    what: str = "",
+    timeout_s: float = TIMEOUT_S,
+    *,
+    poll_s: float = POLL_S,
+    state: Callable[[], object] | None = None,
+) -> T: ...
+async def until(
+    check: Callable[[], object],
+    what: str = "",
+    timeout_s: float = TIMEOUT_S,
+    *,
+    poll_s: float = POLL_S,
+    state: Callable[[], object] | None = None,
+) -> object:
     """Does the same in an event loop; `check` may be a coroutine function."""
     deadline_s = time.monotonic() + timeout_s
     while True:

@@ -124,13 +124,14 @@ class LiveKitServer:
 
     def call(self, method: str, **body: Any) -> JsonObject:
         """The response of an operation of the server's RoomService."""
-        rights = {"roomAdmin": True, "roomCreate": True, "roomList": True}
+        room = str(body.get("room", ""))
+        token = self.token(room, "test", roomAdmin=True, roomCreate=True, roomList=True)
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/twirp/livekit.RoomService/{method}",
             json.dumps(body).encode(),
             {
                 "Content-Type": "application/json",
-                "Authorization": f"Bearer {self.token(str(body.get('room', '')), 'test', **rights)}",
+                "Authorization": f"Bearer {token}",
             },
         )
         with urllib.request.urlopen(request) as response:

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, Self
 
-from tests.support.control_plane import HOST
+from tests.support.certificate_authority import HOST
 
 from onair_crds.media.flv import AUDIO, VIDEO, Packet
 from onair_crds.rtmp import amf, chunks

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any, Self
 
-from tests.support.control_plane import HOST, free_port
+from tests.support.certificate_authority import HOST
+from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
 from tests.support.waiting import until
 

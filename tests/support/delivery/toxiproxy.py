@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+from pathlib import Path
 from typing import Any, Self
 
 import httpx
-from tests.support.control_plane import HOST, free_port
+from tests.support.certificate_authority import HOST
+from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
 from tests.support.waiting import until
 
@@ -29,7 +31,7 @@ class Toxiproxy:
             return False
 
     def _spawn(self, port: int) -> None:
-        command = [server_program("toxiproxy-server"), "-host", "127.0.0.1", "-port", str(port)]
+        command: list[str | Path] = [server_program("toxiproxy-server"), "-host", "127.0.0.1", "-port", str(port)]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     async def __aexit__(self, *_: object) -> None:

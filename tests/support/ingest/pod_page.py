@@ -63,13 +63,14 @@ def served_by(command: list[str], page: str, environment: dict[str, str], *polic
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    stdin = serving.stdin
+    assert stdin
     try:
-        assert serving.stdin
-        serving.stdin.write(f"{len(page.encode())}\n{page}".encode())
-        serving.stdin.flush()
+        stdin.write(f"{len(page.encode())}\n{page}".encode())
+        stdin.flush()
         yield
     finally:
-        serving.stdin.close()
+        stdin.close()
         serving.wait()
 
 

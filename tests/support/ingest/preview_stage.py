@@ -60,7 +60,7 @@ class Stage:
     async def flows(self) -> None:
         async def check() -> bool:
             source = await self.namespace.get("Source", SOURCE) or {}
-            return source.get("status", {}).get("connect") == "Connected"
+            return bool(source.get("status", {}).get("connect") == "Connected")
 
         await until(check, "the camera is connected")
 

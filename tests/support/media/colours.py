@@ -27,7 +27,8 @@ def patches_page() -> str:
 
 def tags_of(recording: Path) -> dict[str, str]:
     """What the H.264 stream says of its colours, as far as it is in `BT709`."""
-    command = ["ffprobe", "-v", "error", "-select_streams", "v", "-show_streams", "-of", "json", recording]
+    command: list[str | Path] = ["ffprobe", "-v", "error", "-select_streams", "v", "-show_streams"]
+    command += ["-of", "json", recording]
     (stream,) = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["streams"]
     return {name: stream.get(name, "unknown") for name in BT709}
 

@@ -13,9 +13,9 @@ from tests.support.facade import Facade, Show, StoredResources, User
 
 from onair_api.settings import RoomSettings
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME, SIGNAL_PATH
-from onair_crds.shapes import Claims
+from onair_crds.shapes import Claims, JsonObject
 
-HOSTED = {"webrtc": {"hosted": {}}}
+HOSTED: JsonObject = {"webrtc": {"hosted": {}}}
 
 
 def room_server(folder: Path, **settings: Any) -> LiveKitServer:

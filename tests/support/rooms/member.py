@@ -58,7 +58,7 @@ class Member:
             self.loudest[identity] = max(known, *map(abs, event.frame.data))
 
     async def publish_microphone(
-        self, hz: float = 500, peak: float = 0.3, *, of: int = rtc.TrackSource.SOURCE_MICROPHONE
+        self, hz: float = 500, peak: float = 0.3, *, of: rtc.TrackSource.ValueType = rtc.TrackSource.SOURCE_MICROPHONE
     ) -> rtc.LocalTrackPublication:
         """Publishes a microphone that hears a tone, or the sound of a screen; full scale is a peak of 1."""
         source = rtc.AudioSource(TONE_RATE_HZ, 1)
@@ -69,7 +69,7 @@ class Member:
         self._listening.add(asyncio.create_task(_sound(source, hz, peak)))
         return published
 
-    async def publish_colour(self, colour: Colour, *, of: int = rtc.TrackSource.SOURCE_CAMERA) -> None:
+    async def publish_colour(self, colour: Colour, *, of: rtc.TrackSource.ValueType = rtc.TrackSource.SOURCE_CAMERA) -> None:
         """Publishes a camera that sees one colour, or a screen of one; encoded as browsers do, by BT.601."""
         width, height = PLAIN_SIZE
         source = rtc.VideoSource(width, height)
@@ -167,10 +167,14 @@ def plain_camera(url: str, token: str, colour: Colour) -> Iterator[None]:
             joined.set_result(None)
             await asyncio.to_thread(over.wait)
 
+    def fail_unless_joined(done: Future[None]) -> None:
+        if not joined.done():
+            joined.set_exception(done.exception())
+
     joined: Future[None] = Future()
     with ThreadPoolExecutor(1) as pool:
         staying = pool.submit(asyncio.run, stay())
-        staying.add_done_callback(lambda done: joined.done() or joined.set_exception(done.exception()))
+        staying.add_done_callback(fail_unless_joined)
         try:
             joined.result(20)
             yield

@@ -57,7 +57,7 @@ def units(colour: Colour, tone_hz: int = 440) -> Units:
         container.mux(audio.encode(frame))
         container.mux(audio.encode())
     memory.seek(0)
-    with av.open(memory, format="flv") as container:
+    with av.open(memory, "r", format="flv") as container:
         seen = {
             "video": container.streams.video[0].codec_context,
             "audio": container.streams.audio[0].codec_context,

@@ -106,7 +106,7 @@ class Wanted:
         return float(self._spoilt(frame).sum() / max(1, self._inner.sum()))
 
     def _spoilt(self, frame: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        off = np.abs(frame.astype(np.float32) - self._pixels).max(axis=2) > COLOUR + 0.5
+        off: NDArray[np.bool_] = np.abs(frame.astype(np.float32) - self._pixels).max(axis=2) > COLOUR + 0.5
         return off & self._inner
 
     def fault(self, frame: NDArray[np.uint8]) -> str:
