@@ -6,8 +6,8 @@ import socket
 from pathlib import Path
 
 from redis import Redis
-from tests.support.child_process import START_TIMEOUT_S, ChildProcess, ServerError
 from tests.support.certificate_authority import HOST
+from tests.support.child_process import START_TIMEOUT_S, ChildProcess, ServerError
 from tests.support.control_plane import free_port
 from tests.support.waiting import wait_for
 

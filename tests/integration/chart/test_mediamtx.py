@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
-from tests.support.child_process import ChildProcess
 from tests.support.certificate_authority import HOST
+from tests.support.child_process import ChildProcess
 from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
 from tests.support.helm import named, render

@@ -31,7 +31,13 @@ class Toxiproxy:
             return False
 
     def _spawn(self, port: int) -> None:
-        command: list[str | Path] = [server_program("toxiproxy-server"), "-host", "127.0.0.1", "-port", str(port)]
+        command: list[str | Path] = [
+            server_program("toxiproxy-server"),
+            "-host",
+            "127.0.0.1",
+            "-port",
+            str(port),
+        ]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     async def __aexit__(self, *_: object) -> None:

@@ -58,7 +58,11 @@ class Member:
             self.loudest[identity] = max(known, *map(abs, event.frame.data))
 
     async def publish_microphone(
-        self, hz: float = 500, peak: float = 0.3, *, of: rtc.TrackSource.ValueType = rtc.TrackSource.SOURCE_MICROPHONE
+        self,
+        hz: float = 500,
+        peak: float = 0.3,
+        *,
+        of: rtc.TrackSource.ValueType = rtc.TrackSource.SOURCE_MICROPHONE,
     ) -> rtc.LocalTrackPublication:
         """Publishes a microphone that hears a tone, or the sound of a screen; full scale is a peak of 1."""
         source = rtc.AudioSource(TONE_RATE_HZ, 1)
@@ -69,7 +73,9 @@ class Member:
         self._listening.add(asyncio.create_task(_sound(source, hz, peak)))
         return published
 
-    async def publish_colour(self, colour: Colour, *, of: rtc.TrackSource.ValueType = rtc.TrackSource.SOURCE_CAMERA) -> None:
+    async def publish_colour(
+        self, colour: Colour, *, of: rtc.TrackSource.ValueType = rtc.TrackSource.SOURCE_CAMERA
+    ) -> None:
         """Publishes a camera that sees one colour, or a screen of one; encoded as browsers do, by BT.601."""
         width, height = PLAIN_SIZE
         source = rtc.VideoSource(width, height)

@@ -26,7 +26,9 @@ class Picture:
     @classmethod
     def of(cls, png: bytes) -> Picture:
         with av.open(io.BytesIO(png), "r") as container:
-            return cls(next(container.decode(video=0)).to_ndarray(format="rgb24").astype(np.uint8, copy=False))
+            return cls(
+                next(container.decode(video=0)).to_ndarray(format="rgb24").astype(np.uint8, copy=False)
+            )
 
     def at(self, x: int, y: int) -> Colour:
         red, green, blue = self.pixels[y, x]

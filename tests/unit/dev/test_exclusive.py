@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import threading
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -25,12 +26,12 @@ def test_a_second_make_waits_for_the_first_and_says_so(
     waits = threading.Event()
     lock = fcntl.flock
 
-    def flock(file: object, operation: int) -> None:
+    def flock(file: IO[str], operation: int) -> None:
         if operation == fcntl.LOCK_EX:
             waits.set()
-        lock(file, operation)  # type: ignore[call-overload]
+        lock(file, operation)
 
-    monkeypatch.setattr(module.fcntl, "flock", flock)
+    monkeypatch.setattr(fcntl, "flock", flock)
     other = threading.Thread(target=second)
     with exclusive("bootstrap", "prepares this machine"):
         other.start()

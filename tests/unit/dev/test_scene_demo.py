@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onair_crds.shapes import JsonObject
 from onair_dev.failures import Failed
 from onair_dev.scene_demo import between, layers_of, transitions_of
 
@@ -16,7 +17,7 @@ def shots(*levels: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
 
 
 def test_layers_are_made_parents_first_and_in_their_order() -> None:
-    layers = [
+    layers: list[JsonObject] = [
         {"id": "inner", "type": "source", "x": 8, "data": {"source": {"id": "camera-1", "volume": 1}}},
         {"id": "root", "type": "root", "children": ["outer", "top"]},
         {"id": "top", "type": "text"},
@@ -30,7 +31,7 @@ def test_layers_are_made_parents_first_and_in_their_order() -> None:
 
 
 def test_transitions_have_the_names_of_http() -> None:
-    given = [
+    given: list[JsonObject] = [
         {"crossfade": {"durationMs": 800}, "fromLayoutIds": ["one"]},
         {"swipe": {"durationMs": 800, "direction": "Left", "combinedAnimation": "Combined"}},
     ]

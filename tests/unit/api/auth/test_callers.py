@@ -8,7 +8,15 @@ import pytest
 from tests.support.token_issuer import ANNA, DAY_MS, TokenIssuer
 
 from onair_api.auth.api_keys import ApiKeys
-from onair_api.auth.callers import MAX_SESSION_ID, ByAccessToken, ByAnybody, ByApiKey, Callers, CallHeaders
+from onair_api.auth.callers import (
+    MAX_SESSION_ID,
+    Access,
+    ByAccessToken,
+    ByAnybody,
+    ByApiKey,
+    Callers,
+    CallHeaders,
+)
 from onair_api.auth.rate_limits import RateLimits
 from onair_api.auth.roles import OWNERS, VIEWERS
 from onair_api.auth.verified_token import TokenKind
@@ -68,5 +76,6 @@ async def test_without_its_credential_nobody_calls(access: Any, callers: Callers
 
 
 async def test_some_operations_need_no_credential(callers: Callers) -> None:
-    found: object = await ByAnybody().caller(callers, "GetJsonWebKeySet", CallHeaders("Bearer x", "y"))
+    access: Access[Any] = ByAnybody()
+    found = await access.caller(callers, "GetJsonWebKeySet", CallHeaders("Bearer x", "y"))
     assert found is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from onair_api.cache import gone_layouts
@@ -35,8 +37,8 @@ def test_a_layout_that_is_deleted_is_known_for_a_while(monkeypatch: pytest.Monke
     view.remove(PROJECT, "p", "uid-p")
     assert view.gone_layouts.place("a") == Place("c", "p", "uid-p")
     assert view.gone_layouts.place("p") is None
-    now = gone_layouts.time.monotonic()
-    monkeypatch.setattr(gone_layouts.time, "monotonic", lambda: now + gone_layouts.KEPT_S)
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + gone_layouts.KEPT_S)
     assert view.gone_layouts.place("a") is None
 
 

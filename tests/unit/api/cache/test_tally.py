@@ -7,9 +7,12 @@ from hypothesis import strategies as st
 
 from onair_api.cache.tally import Amounts, Node, Tally
 
-COLLECTIONS, PROJECTS, LEAVES = (
-    [(kind, str(n)) for n in range(3)] for kind in ("Collection", "Project", "Layout")
-)
+
+def three(kind: str) -> list[Node]:
+    return [(kind, str(number)) for number in range(3)]
+
+
+COLLECTIONS, PROJECTS, LEAVES = three("Collection"), three("Project"), three("Layout")
 OWNERS: list[Node] = [("user", "a"), ("user", "b")]
 ABOVE: dict[Node, list[Node]] = {
     **dict.fromkeys(COLLECTIONS, OWNERS),

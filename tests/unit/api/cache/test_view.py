@@ -41,7 +41,7 @@ def test_an_object_that_is_being_deleted_is_not_seen() -> None:
 
 def test_children_come_oldest_first_by_the_finer_time() -> None:
     view = View()
-    times = {
+    times: dict[str, Document] = {
         "c": {"creationTimestamp": "2026-01-01T00:00:01Z"},
         "b": {"annotations": {"onair.dev/created": "2026-01-01T00:00:00.000002Z"}},
         "a": {"annotations": {"onair.dev/created": "2026-01-01T00:00:00.000010Z"}},

@@ -27,7 +27,8 @@ def test_all_is_given_where_no_page_is_asked_for_up_to_a_bound() -> None:
 @given(st.sets(st.text(max_size=3), max_size=30), st.integers(1, 7), st.randoms(use_true_random=False))
 def test_every_item_that_stays_is_on_one_page(names: set[str], size: int, random: Any) -> None:
     items = sorted(names)
-    staying, found, token = set(items), [], None
+    staying, token = set(items), None
+    found: list[str] = []
     for _ in range(60):
         page = page_of(items, {"pageSize": str(size), "pageToken": token}, key)
         found += page.items

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from onair_api.cache.view import Entry
 from onair_api.writes.request_note import RequestNote, StoredNote, note_of
 from onair_crds.contract.labels import REQUEST_ANNOTATION
+from onair_crds.kube.store import Entry
 
 
 def stored(annotations: object) -> Entry:

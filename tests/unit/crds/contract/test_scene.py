@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from onair_crds.contract.scene import PAGE_MESSAGE, PageLevels, program_layout, scene_layer
+from onair_crds.shapes import JsonObject
 
 
 def test_layers_have_their_defaults_and_transitions_the_form_of_http() -> None:
@@ -71,7 +72,7 @@ def test_what_breaks_a_rule_is_a_value_error(spec: dict[str, object]) -> None:
 
 
 def test_a_record_of_http_is_the_same_layer_as_the_stored_one() -> None:
-    record = {
+    record: JsonObject = {
         "id": "left",
         "layoutId": "stage",
         "type": "square",

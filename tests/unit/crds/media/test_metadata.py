@@ -19,7 +19,9 @@ def test_the_format_is_what_the_stream_declares() -> None:
     assert video_format(Packet(SCRIPT, 0, b"\x02\xff")) is None
 
 
-VALUES = st.none() | st.booleans() | st.floats() | st.text(max_size=5) | st.just([1.0]) | st.just({})
+VALUES: st.SearchStrategy[object] = (
+    st.none() | st.booleans() | st.floats() | st.text(max_size=5) | st.just([1.0]) | st.just({})
+)
 
 
 @pytest.mark.fuzz

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from onair_crds.runtime.garbage import short_collections
+from onair_crds.shapes import Document
 
 
 class Circle:
@@ -25,7 +26,7 @@ def _unfrozen() -> Iterator[None]:
 def test_what_survives_a_long_collection_is_left_out_of_later_ones() -> None:
     with short_collections(long_s=0.0):
         before = gc.get_freeze_count()
-        documents = [{"metadata": {"labels": [number]}} for number in range(50_000)]
+        documents: list[Document] = [{"metadata": {"labels": [number]}} for number in range(50_000)]
         gc.collect()
         assert gc.get_freeze_count() - before > len(documents)
         assert len(gc.get_objects()) < len(documents)
@@ -47,7 +48,7 @@ def test_circles_are_still_collected() -> None:
 def test_what_survives_a_short_collection_is_looked_at_again() -> None:
     with short_collections(long_s=60.0):
         before = gc.get_freeze_count()
-        documents = [{"metadata": {}} for _ in range(50_000)]
+        documents: list[Document] = [{"metadata": {}} for _ in range(50_000)]
         gc.collect()
         assert gc.get_freeze_count() <= before
         assert len(gc.get_objects()) > len(documents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import subprocess
@@ -9,7 +10,6 @@ import sys
 
 import pytest
 
-from onair_crds.runtime import user_namespaces
 from onair_crds.runtime.user_namespaces import attempt, refusal
 
 
@@ -20,7 +20,7 @@ class Libc:
         self._number = number
 
     def syscall(self, *_: int) -> int:
-        user_namespaces.ctypes.set_errno(self._number)
+        ctypes.set_errno(self._number)
         return -1
 
 
@@ -34,7 +34,7 @@ class Libc:
     ],
 )
 def test_a_kernels_refusal_is_said_in_words(number: int, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user_namespaces.ctypes, "CDLL", lambda *_, **__: Libc(number))
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: Libc(number))
     assert (attempt() or "").startswith(f"there can be no user namespaces {text}")
 
 
@@ -43,7 +43,7 @@ def told(monkeypatch: pytest.MonkeyPatch, script: str) -> str | None:
         return original([sys.executable, "-c", script], check=False, capture_output=True, text=True)
 
     original = subprocess.run
-    monkeypatch.setattr(user_namespaces.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     return refusal()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from onair_dev import required_programs as programs
 from onair_dev.cluster import environment
 from onair_dev.failures import Failed
 from onair_dev.settings import KUBECONFIG, url
@@ -28,8 +29,8 @@ def test_a_shell_finds_the_clients_the_api_and_the_cluster(
     for name, folder in places.items():
         folder.mkdir(exist_ok=True)
         (folder / name).touch(mode=0o755)
-    monkeypatch.setattr(environment.programs, "find", lambda name: places[name] / name)
-    monkeypatch.setattr(environment.programs, "own_folders", lambda: [built])
+    monkeypatch.setattr(programs, "find", lambda name: places[name] / name)
+    monkeypatch.setattr(programs, "own_folders", lambda: [built])
     monkeypatch.setattr(environment, "kubectl", lambda *_: base64.b64encode(b"a key'").decode())
 
     environment.export()

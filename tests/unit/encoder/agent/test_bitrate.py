@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from onair_encoder.agent import bitrate
 from onair_encoder.agent.bitrate import BitrateMeter
 
 
 def test_a_bitrate_is_of_at_least_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(bitrate.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     meter = BitrateMeter()
     assert meter.bps(5000) == 0
     now = 100.9

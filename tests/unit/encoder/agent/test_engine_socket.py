@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import aiohttp
@@ -74,12 +75,16 @@ async def test_the_page_hears_the_state_and_then_each_source_that_comes_or_goes(
 async def test_the_state_says_which_destinations_are_connected(
     agent: Agent, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def is_connected(connected: bool, each: SuppliedDestination) -> bool:
+        return connected and each.wanted.id == "a"
+
     wanted = [ProgramDestination(id=name, type="RTMP", url=f"rtmp://127.0.0.1:1/{name}") for name in "ab"]
     await agent.take(program(1).model_copy(update={"destinations": wanted}))
     async with aiohttp.ClientSession() as session:
         for connected in (False, True):
-            is_connected = property(lambda each, connected=connected: connected and each.wanted.id == "a")
-            monkeypatch.setattr(SuppliedDestination, "is_connected", is_connected)
+            monkeypatch.setattr(
+                SuppliedDestination, "is_connected", property(partial(is_connected, connected))
+            )
             async with session.ws_connect(address, headers={"Origin": STUDIO}) as socket:
                 said = (await heard(socket))["payload"]["destinations"]
             by_id = sorted(said, key=lambda each: str(each["id"]))

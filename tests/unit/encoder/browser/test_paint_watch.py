@@ -75,7 +75,14 @@ async def test_a_page_is_measured_soon_after_it_was_loaded_and_then_rarely(
 ) -> None:
     seen: list[list[float]] = []
     watch = PaintWatch(lambda: seen.append(watch.delays_ms))
-    said = [Trace([20.0]), Trace([]), Trace([22.0]), CdpTimeout("busy"), None, Trace([24.0])]
+    said: list[Trace | Exception | None] = [
+        Trace([20.0]),
+        Trace([]),
+        Trace([22.0]),
+        CdpTimeout("busy"),
+        None,
+        Trace([24.0]),
+    ]
     await following(watch, Browser(*said), lambda: PAGE)
     assert pauses == [0.5, 0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0], "until it is seen, and then the measurements"
     assert seen == [[20.0], [22.0], [24.0]]

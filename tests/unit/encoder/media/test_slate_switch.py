@@ -61,14 +61,14 @@ def studio(monkeypatch: pytest.MonkeyPatch) -> Studio:
 
     async def sleep(seconds: float) -> None:
         """Time passes when the test says so."""
-        end = studio.now + seconds
-        while studio.now < end:
+        end = made.now + seconds
+        while made.now < end:
             await real(0)
         await real(0)
 
-    studio = Studio(monkeypatch)
+    made = Studio(monkeypatch)
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    return studio
+    return made
 
 
 def assert_times_grow(studio: Studio) -> None:

@@ -187,7 +187,8 @@ async def test_a_facade_that_is_away_is_tried_until_it_is_back(
 async def test_an_operator_of_before_says_nothing_of_it(
     scripted_facade: ScriptedFacade, follower: EventFollower, missing: str
 ) -> None:
-    follower.want(program(scripted_facade, **{missing: None}))
+    unsaid: dict[str, Any] = {missing: None}
+    follower.want(program(scripted_facade, **unsaid))
     await asyncio.sleep(0)
     assert scripted_facade.tokens == 0
     assert not follower.follows

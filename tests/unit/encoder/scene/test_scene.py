@@ -28,8 +28,9 @@ def moved(version: int, x: int = 100, **fields: Any) -> LayersEvent:
 
 def change(told: object) -> LayersChange:
     assert isinstance(told, list)
-    assert len(told) == 1
-    return told[0]
+    (only,) = told
+    assert isinstance(only, LayersChange)
+    return only
 
 
 def left(shown: Scene) -> SceneLayer:

@@ -8,7 +8,7 @@ import pytest
 
 from onair_crds.contract.program import ProgramRtc
 from onair_crds.room_publisher.pipe import Joined, Message
-from onair_ingest.previews import preview_publisher
+from onair_crds.room_publisher.room_client import RoomClient
 from onair_ingest.previews.preview_publisher import PreviewPublisher
 from onair_ingest.previews.turns import Turns
 from onair_ingest.readers.readers import Readers
@@ -63,7 +63,7 @@ async def test_the_process_leaves_and_ends_whenever_its_preview_is_cancelled(
     async def start(*_: object, **__: object) -> Client:
         return client
 
-    monkeypatch.setattr(preview_publisher.RoomClient, "start", start)
+    monkeypatch.setattr(RoomClient, "start", start)
     subscription = ReaderQueue([])
     turns = Turns(asyncio.Semaphore(1), asyncio.Semaphore(1), lambda: None)
     publishing = asyncio.create_task(

@@ -40,7 +40,7 @@ def setting() -> Setting:
 
 async def test_each_write_is_made_on_the_version_that_the_one_before_it_left(setting: Setting) -> None:
     show = project()
-    plan = [
+    plan: list[Action] = [
         SetFinalizer(show, BROADCAST_FINALIZER, present=True),
         WriteStatus(show, ProjectStatus()),
         WriteStatus(destination(), DestinationStatus()),
@@ -107,7 +107,7 @@ async def test_without_the_right_to_record_what_is_decided_next_nothing_is_done(
 ) -> None:
     setting.api.no_right = {"projects"}
     show = project(status={"broadcast": on_air()})
-    plan = [
+    plan: list[Action] = [
         WriteStatus(show, show.status.model_copy(update=record)),
         CreatePod("show-run-2", show, "run", 2),
     ]
@@ -185,7 +185,7 @@ REFUSALS = [
     (ApiUnavailable(500, "InternalError", "webhook"), PodRefusal("show-run-1", "webhook", transient=True)),
     (ApiUnavailable(504, "", ""), PodRefusal("show-run-1", "HTTP 504", transient=True)),
 ]
-CREATION = [CreatePod("show-run-1", project(), "run", 1)]
+CREATION: list[Action] = [CreatePod("show-run-1", project(), "run", 1)]
 
 
 @pytest.mark.parametrize(("error", "refusal"), REFUSALS, ids=[f"{e.status} {e.message}" for e, _ in REFUSALS])

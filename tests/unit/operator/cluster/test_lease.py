@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -12,11 +13,14 @@ from tests.support.waiting import until
 from onair_crds.kube.apis import Api
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
-from onair_operator.cluster import lease
 from onair_operator.cluster.lease import LeaderElection
 from onair_operator.settings import LeaderElectionSettings
 
 SETTINGS = LeaderElectionSettings(lease_duration_s=8.0, renew_interval_s=0.01)
+
+
+async def for_ever() -> None:
+    await asyncio.Event().wait()
 
 
 class ApiServer:
@@ -45,10 +49,10 @@ async def test_a_leader_that_was_paused_looks_at_its_lease_before_it_acts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     api, paused_s = ApiServer(), 0.0
-    monkeypatch.setattr(lease.time, "monotonic", lambda now=time.monotonic: now() + paused_s)
+    monkeypatch.setattr(time, "monotonic", lambda now=time.monotonic: now() + paused_s)
     election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
     assert not election.may_act()
-    campaign = asyncio.create_task(election.campaign(asyncio.Event().wait))
+    campaign = asyncio.create_task(election.campaign(for_ever))
     await until(election.may_act, "it may act", 10, poll_s=0)
     paused_s = 60.0
     assert election.leading
@@ -61,8 +65,8 @@ async def test_each_leader_has_a_higher_term_though_the_lease_is_deleted() -> No
     api, terms = ApiServer(), []
     for name in ("first", "second", "first"):
         election = LeaderElection(cast(Any, api), "onair-system", name, SETTINGS)
-        campaign = asyncio.create_task(election.campaign(asyncio.Event().wait))
-        await until(lambda election=election: election.leading, "it leads", 10, poll_s=0)
+        campaign = asyncio.create_task(election.campaign(for_ever))
+        await until(partial(getattr, election, "leading"), "it leads", 10, poll_s=0)
         terms.append(election.term)
         campaign.cancel()
         api.lease = None
@@ -74,7 +78,7 @@ async def test_a_lease_that_says_nothing_is_taken() -> None:
     api = ApiServer()
     api.lease = {"metadata": {"name": "onair-operator", "resourceVersion": "1"}}
     election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
-    campaign = asyncio.create_task(election.campaign(asyncio.Event().wait))
+    campaign = asyncio.create_task(election.campaign(for_ever))
     await until(election.may_act, "it may act", 10, poll_s=0)
     campaign.cancel()
     await asyncio.gather(campaign, return_exceptions=True)

@@ -91,7 +91,7 @@ def test_the_time_to_air_is_counted_once_a_run() -> None:
         record_time_to_air(former, BroadcastStatus.model_validate(after))
         return (value(f"{name}_count") or 0) - count, (value(f"{name}_sum") or 0) - total
 
-    requested = {"requested": "2026-05-01T12:00:00Z"}
+    requested: Document = {"requested": "2026-05-01T12:00:00Z"}
     waiting = run("Starting", **requested)
     running = run("Running", **requested, start="2026-05-01T12:00:04Z")
     replaced = run("Starting", epoch=2, **requested, start="2026-05-01T12:00:04Z")

@@ -65,7 +65,7 @@ class Operator:
         self.cut_off: list[tuple[str, str]] = []
         self.store = Store(KINDS)
         gateways = SimpleNamespace(cut_off=lambda *each: self.cut_off.append(each))
-        world = World(self.store, *cast(Any, (None, None, None)), gateways=cast(Any, gateways))
+        world = World(self.store, cast(Any, None), cast(Any, None), cast(Any, None), cast(Any, gateways))
         self.actions = SourceActions(cast(Any, server), world, "shows", self._take)
 
     def _take(self, kind: str, document: Document) -> str:

@@ -9,6 +9,7 @@ from prometheus_client import REGISTRY
 from tests.support.worlds import destination
 
 from onair_crds.kube.store import Store
+from onair_crds.shapes import Document
 from onair_operator.cluster.watched_kinds import DESTINATION, KINDS
 from onair_operator.destination.metrics import RECORDINGS
 
@@ -20,7 +21,7 @@ def store() -> Iterator[Store]:
     RECORDINGS.store = before
 
 
-def add(store: Store, name: str, status: dict[str, object] | None, version: int = 1) -> None:
+def add(store: Store, name: str, status: Document | None, version: int = 1) -> None:
     made = destination(name)
     metadata = {**made.metadata, "resourceVersion": str(version)}
     store.update(DESTINATION, {"metadata": metadata, "spec": made.spec.manifest(), "status": status or {}})
@@ -40,8 +41,12 @@ def test_what_a_recording_lacks_is_the_figure_of_its_status(store: Store) -> Non
 def test_a_sentence_is_no_figure_and_nor_is_what_is_no_number(store: Store) -> None:
     message = "the recording lacks 12.0 s of the broadcast"
     condition = {"type": "RecordingIncomplete", "status": "True", "reason": "Parts", "message": message}
-    for version, status in enumerate(
-        ({"conditions": [condition]}, {"recordingMissingMs": "12000"}, {"recordingMissingMs": None}, None), 6
-    ):
+    no_figures: list[Document | None] = [
+        {"conditions": [condition]},
+        {"recordingMissingMs": "12000"},
+        {"recordingMissingMs": None},
+        None,
+    ]
+    for version, status in enumerate(no_figures, 6):
         add(store, "other", status, version)
         assert value("other") is None

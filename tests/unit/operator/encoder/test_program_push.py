@@ -10,12 +10,12 @@ from tests.support.worlds import PROGRAM
 
 from onair_crds.contract.program import Program
 from onair_operator.encoder.program_push import (
-    EncoderUnreachable,
     ProgramPush,
     ProgramRefused,
     RevisionStale,
     digest,
 )
+from onair_operator.encoder.unreachable import EncoderUnreachable
 
 AHEAD_S, BEHIND_S = 1_000_005.0, 1_000_000.0
 """The clocks of two operators, 5 s apart."""

@@ -31,7 +31,7 @@ def world() -> World:
     gateways = Gateways(
         [GatewaySettings(name=name, url=f"http://{name}") for name in ("ingest-0", "ingest-1")]
     )
-    return World(Store(KINDS), *cast(Any, (None, None, None)), gateways)
+    return World(Store(KINDS), cast(Any, None), cast(Any, None), cast(Any, None), gateways)
 
 
 def test_a_gateway_is_observed_with_the_sources_that_it_pulls(world: World) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, cast
 
 import jwt
@@ -128,9 +129,14 @@ async def test_a_change_of_one_room_is_no_look_at_all_others() -> None:
     access = GatewayRoomAccess("http://rooms:7880", cast(Any, SomeCredentials()), exists)
     push = PreviewPush("one", gateway.request, lambda: True, access)
     task = asyncio.create_task(push.run())
+
+    def shows(room: str) -> bool:
+        return room in gateway.rooms
+
     for number in range(20):
-        push.want(f"new-{number}", SHOWN)
-        await until(lambda room=f"new-{number}": room in gateway.rooms)
+        room = f"new-{number}"
+        push.want(room, SHOWN)
+        await until(partial(shows, room))
     task.cancel()
     assert looked == 50
 

@@ -229,7 +229,7 @@ def backing_off(*pods: PodView, claimed_s: float = 0.0, **extra: Any) -> Observe
     return world(project(status={"broadcast": third}), pods=pods, certificates=CERTIFICATES, **extra)
 
 
-ON_AIR_AGAIN = {"encoders": [view(2)]}
+ON_AIR_AGAIN: dict[str, Any] = {"encoders": [view(2)]}
 
 
 def test_an_encoder_that_works_stays_on_air_until_its_successor_may_be_created() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -33,6 +33,13 @@ STALE = document(
 COUNTED = {"sourceId": "camera", "connect": "Connected"}
 
 
+def world_of(store: Store, gateways: Gateways | None = None) -> World:
+    fleet: Any = SimpleNamespace(views=lambda uids: {})
+    nodes: Any = SimpleNamespace(dead=frozenset())
+    rtc_providers: Any = SimpleNamespace(known=dict)
+    return World(store, fleet, nodes, rtc_providers, gateways or Gateways())
+
+
 def test_a_stored_destination_that_is_not_valid_any_more_is_left_out_and_looked_at_itself() -> None:
     store = Store(KINDS)
     composition = {"external": {"url": "https://graphics.example"}}
@@ -41,10 +48,7 @@ def test_a_stored_destination_that_is_not_valid_any_more_is_left_out_and_looked_
     store.update("Destination", STALE)
     store.update("Layout", document("stale", {"projectId": "show"}, ownerReferences=[{"uid": "uid-show"}]))
     store.update("Collection", document("sunday", {"owner": {"serviceId": "news", "serviceUserId": "u"}}))
-    fleet = SimpleNamespace(views=lambda uids: {})
-    rtc_providers = SimpleNamespace(known=dict)
-    world = World(store, *cast(Any, (fleet, SimpleNamespace(dead=frozenset()), rtc_providers)), refusals={})
-    observed = observe(world, "show")
+    observed = observe(world_of(store), "show")
     assert observed
     assert observed.service_id == "news"
     assert [each.name for each in observed.destinations] == ["main"]
@@ -61,10 +65,7 @@ def test_only_sources_of_the_collection_that_trigger_something_are_observed() ->
     for name, collection in {"camera": "sunday", "other": "another", "shown": "sunday"}.items():
         source = document(name, {"collectionId": collection, "address": {"rtmpPush": {}}})
         store.update("Source", {**source, "status": {"connect": "Connected"}})
-    fleet = SimpleNamespace(views=lambda uids: {})
-    rtc_providers = SimpleNamespace(known=dict)
-    world = World(store, *cast(Any, (fleet, SimpleNamespace(dead=frozenset()), rtc_providers)), refusals={})
-    observed = observe(world, "show")
+    observed = observe(world_of(store), "show")
     assert observed
     assert {name: status.connect for name, status in observed.trigger_sources.items()} == {
         "camera": "Connected"
@@ -87,8 +88,7 @@ def test_a_page_is_given_the_sources_of_its_collection_where_they_are_received()
         status = {} if name == "away" else {"gateway": gateway, "stream": f"stream-of-{name}"}
         store.update("Source", {**source, "status": status})
     gateways = Gateways([GatewaySettings(name="onair-ingest-0", url="http://onair-ingest-0.ingest:8448/")])
-    fleet, nodes = SimpleNamespace(views=lambda uids: {}), SimpleNamespace(dead=frozenset())
-    world = World(store, *cast(Any, (fleet, nodes, SimpleNamespace(known=dict))), gateways)
+    world = world_of(store, gateways)
     before = observe(world, "show")
     assert before
     assert before.program_sources == (), "nothing can be read without the installation's secret"
@@ -116,10 +116,7 @@ def test_a_source_whose_state_cannot_be_read_is_unknown_and_the_project_goes_on(
     store.update("Project", {**document("show", spec), "status": {"triggers": [COUNTED]}})
     camera = document("camera", {"collectionId": "sunday", "address": {"rtmpPush": {}}})
     store.update("Source", {**camera, "status": {"connect": "OfAnotherVersion"}})
-    fleet = SimpleNamespace(views=lambda uids: {})
-    rtc_providers = SimpleNamespace(known=dict)
-    world = World(store, *cast(Any, (fleet, SimpleNamespace(dead=frozenset()), rtc_providers)), refusals={})
-    observed = observe(world, "show")
+    observed = observe(world_of(store), "show")
     assert observed
     turn = next_turn(observed, NOW, SETTINGS.triggers)
     assert [each.manifest() for each in turn.states or []] == [COUNTED], "what is unknown is no edge"
@@ -144,10 +141,7 @@ def test_where_pages_can_be_sandboxed_is_looked_up_while_a_pod_has_no_node(waits
         labels = {f"{SANDBOX_LABEL_PREFIX}{label}": SANDBOX_INSTALLED, "zone": SANDBOX_INSTALLED}
         store.update("Node", document(node, {}, labels=labels))
     store.update("Node", document("c", {}, labels={f"{SANDBOX_LABEL_PREFIX}chromium-3": "no"}))
-    fleet = SimpleNamespace(views=lambda uids: {})
-    rtc_providers = SimpleNamespace(known=dict)
-    world = World(store, *cast(Any, (fleet, SimpleNamespace(dead=frozenset()), rtc_providers)), refusals={})
-    observed = observe(world, "show")
+    observed = observe(world_of(store), "show")
     assert observed
     found = {f"{SANDBOX_LABEL_PREFIX}chromium-{number}" for number in (1, 2)}
     assert observed.sandboxes == (found if waits else None)

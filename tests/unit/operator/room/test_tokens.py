@@ -82,7 +82,7 @@ def test_the_token_outlives_the_run_and_is_the_same_while_the_run_is() -> None:
 def test_a_provider_that_is_not_there_is_refused_with_a_sentence(
     providers: dict[str, RtcProvider], message: str
 ) -> None:
-    observed = world(**providers)
+    observed = world(None, **providers)
     assert program_destination(observed.destinations[0], {}, observed.rtc_providers) == DestinationRefusal(
         "ProviderNotConfigured", message
     )

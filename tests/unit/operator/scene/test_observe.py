@@ -48,7 +48,7 @@ def test_the_selected_layout_comes_first_then_scenes_newest_first(store: Store) 
     assert carried(store, show("missing")) == ["new", "old", "plain"]
     assert carried(store, show(status=on_air(layout="old"))) == ["old", "new", "plain"]
     seen = observe(store, show())
-    assert (seen.newest, seen.names) == ("new", {"old", "plain", "new"})
+    assert (seen.newest, seen.names) == ("new", frozenset({"old", "plain", "new"}))
 
 
 def test_layouts_that_are_being_deleted_are_not_carried(store: Store) -> None:
@@ -65,9 +65,9 @@ def test_without_a_run_nothing_is_carried(store: Store, status: Document) -> Non
 
 def test_a_page_of_another_kind_is_given_no_layouts(store: Store) -> None:
     add(store, "old")
-    page = {"external": {"url": "https://graphics.example"}}
+    page: Document = {"external": {"url": "https://graphics.example"}}
     assert observe(store, show(**page)).layouts == ()
-    own = {"scene": {"rendererUrl": "https://graphics.example"}}
+    own: Document = {"scene": {"rendererUrl": "https://graphics.example"}}
     assert carried(store, show(**own)) == ["old"]
 
 

@@ -10,12 +10,13 @@ from tests.support.worlds import NOW, SETTINGS, collection
 from onair_crds.contract.ingest_gateway import StreamState
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.source import Source
+from onair_crds.shapes import Document
 from onair_operator.cluster.actions import Action, Adopt, CreateStreamKey, ResourceEvent, WriteStatus
 from onair_operator.source.observe import ObservedSource
 from onair_operator.source.plan import make_plan
 
 RELAY = {"rtmpPull": {"url": "rtmp://203.0.113.9/live/secret"}}
-DELETING = {"deletionTimestamp": "2026-05-01T12:00:00Z"}
+DELETING: Document = {"deletionTimestamp": "2026-05-01T12:00:00Z"}
 
 
 def plan(observed: ObservedSource) -> list[Action]:

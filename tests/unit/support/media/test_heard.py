@@ -26,6 +26,7 @@ def test_clicks_are_heard_when_the_timestamps_of_their_packets_say(tmp_path: Pat
             frame = av.AudioFrame.from_ndarray(samples, "fltp", "stereo")
             frame.sample_rate, frame.pts = RATE_HZ, number * SAMPLES
             for packet in stream.encode(frame if number < FRAMES else None):
+                assert packet.pts is not None
                 packet.pts += moved_ms * 48 * (packet.pts >= FRAMES // 2 * SAMPLES)
                 packet.dts = packet.pts
                 container.mux(packet)

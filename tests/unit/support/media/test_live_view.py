@@ -12,7 +12,9 @@ PIECE = 1024
 
 @pytest.mark.parametrize("first_s", [0.0, 0.007, 0.0133])
 def test_rounded_times_take_nothing_from_a_tone(first_s: float) -> None:
-    tone = np.sin(2 * np.pi * TONE_HZ * np.arange(48 * PIECE) / SAMPLE_RATE).astype(np.float32) / 4
+    tone = np.sin(2 * np.pi * TONE_HZ * np.arange(48 * PIECE) / SAMPLE_RATE).astype(np.float32) / np.float32(
+        4
+    )
     recording, until_s = Recording(), -1.0
     for piece in tone.reshape(-1, PIECE):
         at_s = beginning(round(first_s + len(recording.sounds) * PIECE / SAMPLE_RATE, 3), until_s)

@@ -29,17 +29,17 @@ def run(id_: str, phase: str, **more: Any) -> Document:
 
 def told(*versions: Entry) -> list[str]:
     """The states told of, as `id PHASE` and ` with the error`."""
-    states = [s for pair in itertools.pairwise((None, *versions)) if pair[1] for s in _of(*pair)]
     return [
         f"{state.get('broadcastId', '?')} "
-        + state.get("phase", state.get("reason")).removeprefix("PROJECT_BROADCAST_PHASE_")
+        + str(state.get("phase", state.get("reason"))).removeprefix("PROJECT_BROADCAST_PHASE_")
         + (" with the error" if state.get("error") == INTERNAL else "")
-        for state in states
+        for state in _of(*versions)
     ]
 
 
-def _of(before: Entry | None, after: Entry) -> list[Document]:
-    return [state for _, state in broadcast_states(before, after)]
+def _of(*versions: Entry) -> list[Document]:
+    before: tuple[Entry | None, ...] = (None, *versions)
+    return [state for pair in zip(before, versions, strict=False) for _, state in broadcast_states(*pair)]
 
 
 IDLE = version({"state": "Stopped"})
@@ -122,8 +122,7 @@ def why(*conditions: Document | None, phase: str = "Waiting") -> list[Document]:
     """States without a phase, of versions with these conditions."""
     record = {"broadcast": run("x", phase)}
     versions = [version(START_X, **record, conditions=[each] if each else []) for each in conditions]
-    states = [s for pair in itertools.pairwise((None, *versions)) if pair[1] for s in _of(*pair)]
-    return [state for state in states if "phase" not in state]
+    return [state for state in _of(*versions) if "phase" not in state]
 
 
 def test_what_stands_in_the_way_is_told_when_it_comes_and_when_it_goes() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from onair_api.access.target import Target
-from onair_api.cache.view import Entry, View
+from onair_api.cache.view import View
 from onair_api.event.changes.layout_announcements import layout_announcements
 from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.event.event import Position
 from onair_api.writes.request_note import StoredNote
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 
 TARGET = Target("c", "p", "lay")

@@ -6,8 +6,8 @@ import pytest
 
 from onair_api.access.audiences import owner_key, project_key
 from onair_api.access.target import Target
-from onair_api.cache.view import Entry
 from onair_api.event.changes.parents import Parents
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document
 
 

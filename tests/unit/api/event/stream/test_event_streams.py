@@ -54,7 +54,9 @@ async def test_streams_that_are_opened_at_once_are_no_more_than_a_token_may_have
     cluster, settings = SlowCluster(), Settings(events=EventSettings(sessions_per_token=3))
     replayer = SimpleNamespace(closed_session=lambda *_: None)
     delivery = EventDelivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(settings.events))
-    streams = EventStreams(cast(Any, cluster), settings, None, delivery, cast(Any, replayer), lambda _: False)
+    streams = EventStreams(
+        cast(Any, cluster), settings, None, delivery, cast(Any, replayer), lambda *_: False
+    )
     most = settings.events.sessions_per_token
     sender: Any = SimpleNamespace(format=Format.NDJSON, unsent=list)
     opening = [asyncio.create_task(streams.open(guest(), None, sender)) for _ in range(2 * most)]
@@ -92,7 +94,7 @@ async def subscribed(delivery: EventDelivery, streams: int) -> tuple[EventStream
     """Streams with subscriptions."""
     cluster, replayer = SlowCluster(), SimpleNamespace(closed_session=lambda *_: None)
     cluster.answer.set()
-    made = EventStreams(cast(Any, cluster), Settings(), None, delivery, cast(Any, replayer), lambda _: False)
+    made = EventStreams(cast(Any, cluster), Settings(), None, delivery, cast(Any, replayer), lambda *_: False)
     sender: Any = SimpleNamespace(format=Format.NDJSON, unsent=list)
     sessions = [await made.open(guest(), None, sender) for _ in range(streams)]
     for session in sessions:

@@ -119,13 +119,13 @@ async def test_an_owner_beyond_their_bandwidth_waits_and_another_does_not(
 
 
 def test_bandwidth_is_that_of_a_second_at_once_and_then_as_it_comes() -> None:
-    bandwidth, owner = fair_turns._Bandwidth(1000), owner_key("s", "u")
+    bandwidth, owner = fair_turns._Bandwidth(1000), ("s", "u")
     bandwidth.spend(owner, 1000, now=50.0)
     assert bandwidth.wait_s(owner, 50.0) == 0
     bandwidth.spend(owner, 500, now=50.0)
     assert bandwidth.wait_s(owner, 50.0) == 0.5
     assert bandwidth.wait_s(owner, 50.5) == 0
-    assert bandwidth.wait_s(owner_key("s", "another"), 50.0) == 0
+    assert bandwidth.wait_s(("s", "another"), 50.0) == 0
     bandwidth.spend(owner, 3000, now=100.0)
     assert bandwidth.wait_s(owner, 100.0) == 2, "no more than a second was saved up"
 
@@ -133,12 +133,12 @@ def test_bandwidth_is_that_of_a_second_at_once_and_then_as_it_comes() -> None:
 def test_bandwidth_keeps_nothing_of_owners_that_are_sent_nothing() -> None:
     bandwidth = fair_turns._Bandwidth(1000)
     for number in range(10_000):
-        bandwidth.spend(owner_key("s", str(number)), 10, now=float(number))
+        bandwidth.spend(("s", str(number)), 10, now=float(number))
     assert len(bandwidth._from) <= 64
 
 
 def test_there_is_no_limit_by_default() -> None:
-    bandwidth, owner = fair_turns._Bandwidth(0), owner_key("s", "u")
+    bandwidth, owner = fair_turns._Bandwidth(0), ("s", "u")
     bandwidth.spend(owner, 1 << 40, now=1.0)
     assert bandwidth.wait_s(owner, 1.0) == 0
     assert not bandwidth._from

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from onair_api.access.audiences import owner_key
 from onair_api.event.stream.owner_turns import OwnerTurns
 
 STREAMS, REQUESTS = 10, 5
-MALLORY, ALICE = owner_key("s", "mallory"), owner_key("s", "alice")
+MALLORY, ALICE = ("s", "mallory"), ("s", "alice")
 
 
 async def test_one_request_of_an_owner_is_let_through_in_a_step() -> None:

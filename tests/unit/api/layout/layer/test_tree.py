@@ -98,7 +98,7 @@ def test_deleting_what_the_batch_already_took_succeeds() -> None:
 
 
 def test_results_are_the_layers_at_the_end() -> None:
-    operations = [Update("b", {"x": 1}), new("n"), put("b", "n"), Delete("n")]
+    operations: list[LayerOperation] = [Update("b", {"x": 1}), new("n"), put("b", "n"), Delete("n")]
     results = applied(tree(**BEFORE), operations, scene=True).results
     assert results[0] == {"id": "b", "type": "text", "x": 1, "parentId": "root"}
     assert results[1]["id"] == "n", "one that the batch deleted is as it last was"

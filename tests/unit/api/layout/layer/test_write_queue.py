@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -51,8 +51,8 @@ def sizes(*waiting: WaitingRequest) -> list[int]:
     return found
 
 
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(test(), 10))  # type: ignore[arg-type]
+def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(asyncio.wait_for(test(), 10))
 
 
 def test_what_becomes_one_write() -> None:
@@ -152,7 +152,7 @@ def test_a_failure_of_the_write_is_everybodys() -> None:
             await layout.may_write.wait()
             raise NotFound("gone")
 
-        layout.update = fail  # type: ignore[method-assign]
+        layout.update = fail  # type: ignore[method-assign, assignment]
         writes = LayerWrites(layout, None)  # type: ignore[arg-type]
         calls = [asyncio.create_task(writes.write(layout.entry(), update("a"))) for _ in range(3)]
         await asyncio.sleep(0)

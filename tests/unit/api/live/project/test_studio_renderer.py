@@ -104,7 +104,7 @@ def test_the_key_of_newer_clients_is_treated_alike(message: JsonObject, read: Js
 
 
 def test_two_pages_stay_two_pages() -> None:
-    both = {"composition": {"studioSdk": {}, "studioRenderer": {}}}
+    both: JsonObject = {"composition": {"studioSdk": {}, "studioRenderer": {}}}
     assert as_studio_sdk(both) == both
 
 

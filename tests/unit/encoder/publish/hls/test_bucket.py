@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -32,8 +32,8 @@ def answering(status: int, code: str) -> Bucket:
     async def request(*_: object) -> AsyncIterator[Any]:
         yield SimpleNamespace(status=status, etag="", read=read)
 
-    bucket: Any = Bucket(STORAGE, lambda: 1.0)
-    bucket._requests = SimpleNamespace(server="s3.example", request=request)
+    bucket = Bucket(STORAGE, lambda: 1.0)
+    bucket._requests = cast(Any, SimpleNamespace(server="s3.example", request=request))
     return bucket
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from tests.support.delivery.bucket import names
@@ -15,12 +16,14 @@ INDEX = "index.m3u8"
 
 async def live(hls: HlsInMemory, segments: int) -> None:
     """So many more segments, one after the other."""
+
+    def more_playlists_than(known: int) -> bool:
+        return hls.bucket.requests.count(("PUT", INDEX)) > known
+
     for _ in range(segments):
         known = len([each for each in hls.bucket.requests if each == ("PUT", INDEX)])
         hls.programme.segments(1)
-        await hls.bucket.until(
-            lambda known=known: hls.bucket.requests.count(("PUT", INDEX)) > known, "another playlist"
-        )
+        await hls.bucket.until(partial(more_playlists_than, known), "another playlist")
 
 
 async def test_a_bucket_that_does_not_answer_deletions_delays_no_segment(hls: HlsInMemory) -> None:
