@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 from tests.support.fixtures.cluster import cluster, facade_client, make_show, path, receiver
@@ -32,7 +31,7 @@ __all__ = [
     "redis_server",
 ]
 
-FIGURES: list[dict[str, Any]] = []
+FIGURES: list[bench_results.Figure] = []
 
 
 @pytest.fixture

@@ -54,9 +54,10 @@ async def test_cost_of_an_additional_destination(
                 await far_end.gone(f"open/{name}")
         delivery.close()
         for kind, form, url in (("RTMP", "flv", rtmp_url), ("SRT", "mpegts", srt_url)):
-            with running(
-                *([*COPY, programme, "-c", "copy", "-f", form, url(far_end, n)] for n in names)
-            ) as pids:
+            commands: list[list[str | Path]] = [
+                [*COPY, programme, "-c", "copy", "-f", form, url(far_end, n)] for n in names
+            ]
+            with running(*commands) as pids:
                 children = cost(lambda: pids)
             tee = []
             for count in (1, MANY):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from functools import partial
 
 import pytest
 from tests.support.cluster import LocalCluster
@@ -29,7 +30,7 @@ def test_a_deleted_live_project_ends_its_streams_and_goes_with_all_that_it_owns(
         return False
 
     for kind, name in (("project", show), ("destination", destination), ("pod", pod)):
-        cluster.until(f"the {kind} is gone", lambda kind=kind, name=name: is_gone(kind, name), 30)
+        cluster.until(f"the {kind} is gone", partial(is_gone, kind, name), 30)
     reasons = [e["reason"] for e in cluster.list("event") if e["involvedObject"]["name"] == show]
     assert "EncoderLost" not in reasons
     assert {"Stopping", "Stopped"} <= set(reasons)

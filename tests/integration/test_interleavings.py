@@ -189,7 +189,7 @@ def test_what_is_wanted_is_reached(
 
 def test_no_schedule_loses_a_stop_or_leaves_two_encoders(installation: Installation) -> None:
     Schedule.installation = installation
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         Schedule,
         settings=settings(
             max_examples=SCHEDULES or 4,

@@ -19,6 +19,7 @@ from tests.support.waiting import wait_for
 
 from onair_api.__main__ import server
 from onair_api.cache.view import View
+from onair_api.event.custom.bus import Bus
 from onair_api.services import Services
 from onair_api.settings import CacheSettings, ListenSettings, Settings
 from onair_crds.kube.client import KubeClient
@@ -81,6 +82,13 @@ class Facade:
     def view(self) -> View:
         """What this replica sees of the cluster."""
         return self.services.cluster.view
+
+    @property
+    def bus(self) -> Bus:
+        """Its connection with Redis, where its settings have one."""
+        bus = self.services.events.bus
+        assert bus
+        return bus
 
     def _listens(self) -> bool:
         if self._failure:
@@ -231,6 +239,12 @@ class User:
         response = self.call(method, path, body, **options)
         assert response.status_code == 200, response.text
         return response.json()  # type: ignore[no-any-return]
+
+    def listed(self, path: str) -> Documents:
+        """The response of a list that is a bare array."""
+        response: object = self.ok("GET", path)
+        assert isinstance(response, list)
+        return response
 
     def collection(self, **body: Any) -> str:
         return str(self.ok("POST", "/collection", body)["collection"]["collectionId"])

@@ -44,11 +44,11 @@ def test_a_publisher_whose_pod_ends(
 
             def claims_nothing(name: str = name) -> bool:
                 status = installation.status(source)
-                return status["connect"] == "Disconnected" or status["gateway"] != name
+                return bool(status["connect"] == "Disconnected" or status["gateway"] != name)
 
             def connected(name: str = name) -> bool:
                 status = installation.status(source)
-                return status["connect"] == "Connected" and status["gateway"] != name
+                return bool(status["connect"] == "Connected" and status["gateway"] != name)
 
             def watched(
                 claims_nothing: Callable[[], bool] = claims_nothing, connected: Callable[[], bool] = connected

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,8 @@ from tests.support.processes import children_of
 from tests.support.rooms.member import member
 from tests.support.rooms.participant import participant
 from tests.support.waiting import seconds_until
+
+from onair_crds.shapes import JsonObject
 
 CLIP_S = 40.0
 WATCHED_S = 15.0
@@ -111,7 +113,7 @@ async def test_push_to_room(
 
     def listen(frame: rtc.AudioFrame) -> None:
         samples = np.frombuffer(frame.data, np.int16).reshape(-1, frame.num_channels)[:, 0]
-        heard.append((time.time(), samples.astype(np.float32) / 2**15))
+        heard.append((time.time(), samples.astype(np.float32) / np.float32(2**15)))
 
     def note(frame: rtc.VideoFrame) -> None:
         at_ms = time.time() * 1000
@@ -164,6 +166,18 @@ def matched(seen: list[tuple[int, float]], arrived_at_ms: dict[int, float]) -> l
     return found
 
 
+def has_picture_of(source: str, report: JsonObject) -> object:
+    return report["frames"].get(f"{source} screen_share")
+
+
+def is_without(source: str, report: JsonObject) -> bool:
+    return source not in report["participants"]
+
+
+def plays(at_s: float, report: JsonObject) -> object:
+    return report["time"] >= at_s and report["behindMs"]
+
+
 async def test_wanted_to_first_picture(report: Report, clip_of: Clips, stage: Stage) -> None:
     """A browser is in the room; the operator's word is the beginning. Key frames are 2 s apart."""
     pod, server, facade = stage
@@ -177,12 +191,10 @@ async def test_wanted_to_first_picture(report: Report, clip_of: Clips, stage: St
                 source = f"source-{number}"
                 began_s = time.monotonic()
                 want(pod, server, "first", {key: source})
-                await browser.until(
-                    "a picture", lambda r, of=source: r["frames"].get(f"{of} screen_share"), 20
-                )
+                await browser.until("a picture", partial(has_picture_of, source), 20)
                 times_s.append(time.monotonic() - began_s)
                 want(pod, server, "first", {})
-                await browser.until("nothing", lambda r, of=source: of not in r["participants"], 10)
+                await browser.until("nothing", partial(is_without, source), 10)
     assert report("a preview is wanted → first picture in a browser", times_s, "s", 4) < 8
 
 
@@ -197,9 +209,7 @@ async def test_push_to_hls(report: Report, clip_of: Clips, stage: Stage, tmp_pat
             for _ in range(int(WATCHED_S)):
                 # By what it plays, not by our clock: a player that stalls gives no sample
                 later_s = seen["time"] + 1
-                seen = await watching.until(
-                    "a second later", lambda r, at=later_s: r["time"] >= at and r["behindMs"], 10
-                )
+                seen = await watching.until("a second later", partial(plays, later_s), 10)
                 behind.append(seen["behindMs"] / 1000)
             recording = await asyncio.to_thread(probe.record, url, WATCHED_S, tmp_path)
     media = await asyncio.to_thread(probe.analyse, recording)

@@ -88,7 +88,7 @@ async def test_who_does_not_name_both_is_connected_as_soon(
     sends: str,
     encoder: Any,
 ) -> None:
-    connected = []
+    connected: list[float] = []
     async with _pushed(operated_namespace, tmp_path, "rtmpPush") as pushed:
         for _ in range(ROUNDS):
             pushed.arrivals.first_media_ms = None

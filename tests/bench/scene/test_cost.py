@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 from tests.support.delivery.livekit_server import client_script
@@ -93,6 +94,10 @@ def check_rates(url: str, sources: int, folder: Path) -> None:
     clocks = [boxes.clock_of(recording.path, box) for box in BOXES[:sources]]
     rates = [RATE * len({each.wall_ms for each in clock if each}) / len(clock) for clock in clocks]
     assert min(rates) > SHOWN_RATE, rates
+
+
+def is_known_as(name: str, told: JsonObject) -> bool:
+    return bool(told["identity"] == name)
 
 
 def check_guests(url: str) -> None:
@@ -201,7 +206,7 @@ async def test_a_scene_of_four_sources_and_two_guests(
         for name in NAMES:
             token = air.room_token(air.guest(name), name)
             joined = await stack.enter_async_context(participant(air.signal_url, token, insist=True))
-            await joined.until("in the room", lambda told, name=name: told["identity"] == name, 40)
+            await joined.until("in the room", partial(is_known_as, name), 40)
         ids = [id_ for id_, _ in sources]
         page = bare_page(f"{pages}/stage.svg", *ids, room=await asyncio.to_thread(room_script, air))
 

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tests.support.delivery.rtmp_container import RtmpContainer
@@ -67,11 +68,18 @@ def test_the_page_is_ready_soon_in_a_pod(tmp_path: Path, report: Callable[..., f
         stage = layout(1, root, scene_layer("image", type="image", data=data), words, id="stage")
         drawn = program_scene(stage, selected_layout_id="stage")
         delays = []
+
+        def has_loaded(times: int) -> bool:
+            return len(moments(pair, "browser", "page.loaded")) == times
+
+        def has_been_ready(times: int) -> bool:
+            return pair.logged("scene.page-ready") == times
+
         for number in range(1, LOADS + 2):
             pair.put(programme(f"{address}/other", far_end, "scene")).raise_for_status()
-            pair.wait_for(lambda n=number: len(moments(pair, "browser", "page.loaded")) == 2 * n - 1, "other")
+            pair.wait_for(partial(has_loaded, 2 * number - 1), "other")
             pair.put(programme(COMPOSITOR_URL, far_end, "scene", scene=drawn)).raise_for_status()
-            pair.wait_for(lambda n=number: pair.logged("scene.page-ready") == n, "ready")
+            pair.wait_for(partial(has_been_ready, number), "ready")
             began = moments(pair, "browser", "page.loading")[-1]
             delays.append(moments(pair, "encoder", "scene.page-ready")[-1] - began)
     report("navigation → compositor page ready in a pod, nothing cached", delays[:1], "s")

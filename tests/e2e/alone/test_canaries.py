@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Callable
+from functools import partial
 from urllib.parse import urljoin, urlsplit
 
 import httpx
@@ -33,7 +34,7 @@ def addresses(given: dict[str, str]) -> list[JsonObject]:
     def new(name: str) -> str:
         return given.setdefault(name, canary(name))
 
-    packaging = {"packaging": {"hls": {"lifecycle": {"live": {}}}}}
+    packaging: JsonObject = {"packaging": {"hls": {"lifecycle": {"live": {}}}}}
     keys = {"accessKey": new("access-key"), "secretKey": new("secret-key"), "token": new("token")}
     bucket = {"region": "a", "bucket": "b", "endpoint": f"http://{NOBODY}:9000"}
     return [
@@ -80,10 +81,14 @@ def test_no_secret_is_anywhere_but_in_secrets(
         receiver.wait_ready(f"live/{given['stream-key']}", 60)
         cluster.until("its page reads the source", lambda: is_read(cluster), 60)
         given |= tokens_of_player(facade_client, f"/collection/{show.collection}/source/{source['sourceId']}")
+
+        def has_failed(destination: str) -> bool:
+            return connect_of(cluster, destination) not in ("None", "Connecting")
+
         for each in created[1:]:
             cluster.until(
                 f"{each} has failed",
-                lambda each=each: connect_of(cluster, each) not in ("None", "Connecting"),
+                partial(has_failed, each),
             )
         for refused in (
             {"rtmpPush": {"url": given["token"]}},

@@ -6,6 +6,7 @@ import json
 import re
 import statistics
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -79,10 +80,7 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
     # Painted once for each frame while it can be, which is when it has most to lose
     calm = started(path, f"{PROBE}?time-based")
     hostile = started(f"{path}-hostile", URL)
-    pods = [
-        cluster.until("its pod", lambda show=show: cluster.running_pod(show.project))
-        for show in (calm, hostile)
-    ]
+    pods = [cluster.until("its pod", partial(cluster.running_pod, show.project)) for show in (calm, hostile)]
     assert len({cluster.get("pod", each)["spec"]["nodeName"] for each in pods}) == 1
     receiver.wait_ready(path, 60)
     calm.wait_phase("RUNNING")

@@ -145,7 +145,7 @@ def test_a_show_goes_on_while_all_ingest_is_killed_its_gateway_hangs_and_one_pod
 
             def moved() -> bool:
                 status = status_of(cluster, source)
-                return status["connect"] == "Connected" and status["gateway"] != gateway
+                return bool(status["connect"] == "Connected" and status["gateway"] != gateway)
 
             cluster.until("connected at another pod", moved, RECONNECTED_S)
             moved_s = time.time() - stopped_at

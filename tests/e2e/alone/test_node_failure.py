@@ -64,7 +64,7 @@ def encoders_only_node(cluster: LocalCluster) -> str:
         p["metadata"]["labels"].get("app.kubernetes.io/component"): p["spec"]["nodeName"]
         for p in system_pods(cluster)
     }
-    name = next(
+    name: str = next(
         n["metadata"]["name"]
         for n in cluster.list("node", "topology.kubernetes.io/region", "default")
         if n["metadata"]["name"] != hosts["mediamtx"]

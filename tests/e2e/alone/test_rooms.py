@@ -15,9 +15,11 @@ from tests.support.ingest.encoder import Encoder
 from tests.support.rooms.participant import participant
 from tests.support.shows import FacadeClient, LiveShow
 
+from onair_crds.shapes import JsonObject
+
 pytestmark = pytest.mark.usefixtures("policies")
 
-HOSTED = {"webrtc": {"hosted": {}}}
+HOSTED: JsonObject = {"webrtc": {"hosted": {}}}
 JOINS = "apistream:room:EVENT_TYPE_PARTICIPANT:EVENT_SUB_TYPE_JOIN"
 
 

@@ -12,6 +12,7 @@ from tests.support.cluster import LocalCluster
 from tests.support.shows import FacadeClient
 
 from onair_dev import scene_demo
+from onair_dev.settings import ROOT
 
 Tile = NDArray[np.int_]
 TILE = (368, 648)
@@ -58,7 +59,7 @@ def test_its_picture_shows_layouts_and_the_ways_between_them(
     scene_demo.demo(keep=False)
     said = capsys.readouterr().out
     (name,) = [line.split(maxsplit=1)[1] for line in said.splitlines() if line.startswith("picture")]
-    with av.open(str(scene_demo.ROOT / Path(name))) as picture:
+    with av.open(str(ROOT / Path(name))) as picture:
         pixels = next(picture.decode(video=0)).to_ndarray(format="rgb24").astype(int)
     (height, width), (rows, columns) = SIZE, TILE
     first, fading, second, swiping = (

@@ -72,7 +72,7 @@ async def reaches_another(redis: RedisSettings) -> bool:
 
 
 def assert_everything_works(facade: Facade, sign_in: SignIn) -> None:
-    wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
+    wait_for(lambda: facade.bus.connected, "Redis is connected")
     host = sign_in(facade=facade)
     with WebSocket(facade, host.token) as stream:
         stream.subscribe()
@@ -113,7 +113,7 @@ def test_a_redis_with_tls_is_verified_and_used(
         trusting.model_copy(update={"ca_file": other.certificate}), rights, resources
     ) as distrusting:
         assert not publishes(sign_in(facade=distrusting))
-        assert not distrusting.services.events.bus.connected
+        assert not distrusting.bus.connected
 
 
 def test_a_password_that_is_replaced_is_taken_from_its_file(

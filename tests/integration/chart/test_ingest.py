@@ -15,7 +15,8 @@ from onair_ingest.settings import Settings
 
 
 def container(pod: Document, name: str) -> Document:
-    (found,) = (each for each in pod["spec"]["containers"] if each["name"] == name)
+    containers: list[Document] = pod["spec"]["containers"]
+    (found,) = (each for each in containers if each["name"] == name)
     return found
 
 

@@ -186,7 +186,7 @@ def test_what_was_large_before_the_limit_can_still_be_changed_and_deleted(
     headers = {"Content-Type": "application/merge-patch+json"}
     patch = {"metadata": {"finalizers": ["onair.dev/broadcast"]}, "spec": {"maxDuration": 1000}}
     plane_client.patch(f"{PROJECTS}/large", json=patch, headers=headers).raise_for_status()
-    done = {"metadata": {"finalizers": []}}
+    done: Document = {"metadata": {"finalizers": []}}
     plane_client.delete(f"{PROJECTS}/large").raise_for_status()
     plane_client.patch(f"{PROJECTS}/large", json=done, headers=headers).raise_for_status()
     assert plane_client.get(f"{PROJECTS}/large").status_code == 404

@@ -201,7 +201,7 @@ def test_an_srt_publisher_reconnects_to_another_pod_and_players_find_it_there(
 
     def claims_nothing() -> bool:
         status = installation.status(source)
-        return status["connect"] == "Disconnected" or status["gateway"] == PODS[1]
+        return bool(status["connect"] == "Disconnected" or status["gateway"] == PODS[1])
 
     with contextlib.ExitStack() as stack:
         network = stack.enter_context(Network(here.rtmp_port, here.srt_port))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import Any
 
 from tests.support.operated_namespace import OperatedNamespace
@@ -162,9 +163,7 @@ async def test_a_source_becomes_its_collections_whichever_comes_first(
         collection = await operated_namespace.collection()
         await operated_namespace.create("Source", "late", source)
         for name in ("early", "late"):
-            assert await until(lambda name=name: owners(name), f"{name} is owned") == [
-                collection["metadata"]["uid"]
-            ]
+            assert await until(partial(owners, name), f"{name} is owned") == [collection["metadata"]["uid"]]
 
 
 async def test_a_destination_says_when_its_project_is_gone(operated_namespace: OperatedNamespace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from tests.support.scene.browser import tab
@@ -41,8 +42,9 @@ async def play(chromium: str, place: float, paint_ms: float, rate: float = 30, *
         more: how much faster the source's clock is, and whether every second look misses a paint.
     """
     script = base64.b64encode(SCRIPTS["paint-phase.js"].read_bytes()).decode()
-    given = {"script": script, "seconds": SECONDS, "place": place, "paintMs": paint_ms, "rate": rate}
-    given |= {"jitterMs": 4, "drift": 0, "missed": 0} | more
+    given: dict[str, Any] = {"script": script, "seconds": SECONDS, "place": place, "paintMs": paint_ms}
+    given |= {"rate": rate, "jitterMs": 4, "drift": 0, "missed": 0}
+    given |= more
     async with tab(chromium, "about:blank", 160, 90) as page:
         played = await page.evaluate(PLAY % given)
     assert max(map(abs, played["shifts"])) <= 0.6 * paint_ms
@@ -68,7 +70,7 @@ async def test_a_clock_that_is_faster_or_slower_costs_a_picture_each_time_that_i
 
 
 @pytest.mark.parametrize("rate", [25, 60])
-async def test_pictures_of_another_rate_are_shown_when_they_are_due(chromium: str, rate: float) -> None:
+async def test_pictures_of_another_rate_are_shown_when_they_are_due(chromium: str, rate: int) -> None:
     """Every place between two paints is theirs; at a whole multiple of paints it does not matter either."""
     place, paint_ms = 0.3, 1000 / 30
     shown = await play(chromium, place, paint_ms, rate, jitterMs=0)

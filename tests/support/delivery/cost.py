@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -96,7 +96,7 @@ def cost(pids: Callable[[], list[int]]) -> tuple[float, float]:
 
 
 @contextlib.contextmanager
-def running(*commands: list[str | Path]) -> Iterator[list[int]]:
+def running(*commands: Sequence[str | Path]) -> Iterator[list[int]]:
     started = [subprocess.Popen(each, stderr=subprocess.DEVNULL) for each in commands]
     try:
         yield [process.pid for process in started]

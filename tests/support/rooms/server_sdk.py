@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).with_name("server_sdk")
+FOLDER = Path(__file__).with_name("server_sdk_node")
 PINNED = ("package.json", "package-lock.json")
 
 

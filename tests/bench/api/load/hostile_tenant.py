@@ -14,6 +14,7 @@ import collections
 import json
 import os
 import sys
+from functools import partial
 
 import httpx
 import uvloop
@@ -28,6 +29,10 @@ def masked(message: bytes) -> bytes:
     size = len(message)
     length = bytes((0x80 | size,)) if size < 126 else b"\xfe" + size.to_bytes(2, "big")
     return b"\x81" + length + b"\0\0\0\0" + message
+
+
+def itself(stream: Stream) -> Stream:
+    return stream
 
 
 class Stream(asyncio.Protocol):
@@ -84,7 +89,7 @@ async def main(port: int, token: str, streams: int, wildcards: int) -> None:
             asked = names if start + 100 >= streams else []
             made = [Stream(request, asked) for _ in range(min(100, streams - start))]
             for each in made:
-                await loop.create_connection(lambda each=each: each, "127.0.0.1", port)
+                await loop.create_connection(partial(itself, each), "127.0.0.1", port)
             async with asyncio.timeout(60):
                 assert all([await each.open for each in made])
             opened += made

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Facade, Show, StartFacade, StoredResources, User
+from tests.support.facade import Facade, Reachable, Show, StartFacade, StoredResources, User
 from tests.support.tokens import (
     assert_error,
     claims_of,
@@ -36,11 +36,11 @@ def make_code(user: User, show: Show, role: str = "GUEST", **body: Any) -> JsonO
     return user.ok("POST", CODES, body)["guestCode"]  # type: ignore[no-any-return]
 
 
-def follow(facade: Facade, url: str) -> httpx.Response:
+def follow(facade: Reachable, url: str) -> httpx.Response:
     return facade.http.get(urlsplit(url).path)
 
 
-def token_at(facade: Facade, url: str) -> User:
+def token_at(facade: Reachable, url: str) -> User:
     """The guest that a short url leads to its page."""
     response = follow(facade, url)
     assert response.status_code == 302, response.text

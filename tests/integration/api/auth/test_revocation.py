@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import httpx
 import pytest
 from tests.support.event_client import WebSocket
 from tests.support.facade import Facade, StoredResources, User
@@ -102,7 +103,7 @@ def test_a_backend_ends_tokens_of_its_service(
     show = host.project()
     guest = invite(show, "GUEST")
 
-    def revoke(body: object, api_key: str = key) -> object:
+    def revoke(body: object, api_key: str = key) -> httpx.Response:
         return facade.http.post(REVOKE, headers={"X-API-Key": api_key}, json=body)
 
     wait_for(lambda: revoke({"accessToken": "x"}, strange).status_code == 400, "the other key is known")

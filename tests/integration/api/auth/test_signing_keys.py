@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from tests.support.event_client import WebSocket
@@ -10,6 +11,10 @@ from tests.support.facade import Facade, StoredResources, User
 from tests.support.signing_keys import AddedSigningKey
 from tests.support.tokens import refreshed
 from tests.support.waiting import wait_for
+
+
+def is_refused(user: User) -> bool:
+    return user.call("GET", "/collection").status_code == 401
 
 
 @pytest.mark.parametrize("end", [AddedSigningKey.delete, AddedSigningKey.edit, AddedSigningKey.recreate])
@@ -32,8 +37,7 @@ def test_with_a_signing_key_end_its_tokens_and_streams_on_all_replicas(
             end(key)
             for replica in replicas:
                 for token in (host.token, renewed_later.token):
-                    user = User(replica, token)
-                    wait_for(lambda user=user: user.call("GET", "/collection").status_code == 401, "it ended")
+                    wait_for(partial(is_refused, User(replica, token)), "it ended")
             while "error" not in (message := stream.next()):
                 assert "result" in message
             assert stream.closed() == 1008

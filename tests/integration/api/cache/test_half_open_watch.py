@@ -48,7 +48,7 @@ def call(show: Show, action: str) -> httpx.Response:
         response = show.user.call("POST", f"{show.path}/broadcast/{action}")
         return response if response.is_success else None
 
-    return wait_for(attempt, "a new connection is opened")  # type: ignore[no-any-return]
+    return wait_for(attempt, "a new connection is opened")
 
 
 def test_a_stop_is_not_lost(

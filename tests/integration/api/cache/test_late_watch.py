@@ -10,6 +10,7 @@ from tests.support.tokens import assert_error
 from tests.support.waiting import wait_for
 
 from onair_api.cache.watched_kinds import PROJECT
+from onair_crds.shapes import JsonObject
 
 RUNNING = {"spec": {"broadcast": {"state": "Running", "id": "other"}}}
 
@@ -18,7 +19,7 @@ RUNNING = {"spec": {"broadcast": {"state": "Running", "id": "other"}}}
 def show(anna: User, resources: StoredResources, facade: Facade, monkeypatch: pytest.MonkeyPatch) -> Show:
     """A show with a source, put on air behind the facade's back."""
     show = anna.project()
-    address = {"address": {"rtmpPush": {}}}
+    address: JsonObject = {"address": {"rtmpPush": {}}}
     made = anna.ok("POST", f"/collection/{show.collection}/source", address)["source"]["sourceId"]
     anna.ok("PUT", f"{show.path}/source/{made}", {})
     hold_up(facade, PROJECT, monkeypatch)

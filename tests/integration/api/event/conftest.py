@@ -33,5 +33,5 @@ def own(
     with Facade(
         rights, resources.shows, resources.release, redis=RedisSettings(url=redis.url), events=events
     ) as facade:
-        wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
+        wait_for(lambda: facade.bus.connected, "Redis is connected")
         yield facade

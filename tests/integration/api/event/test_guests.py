@@ -129,7 +129,7 @@ def test_every_role(host: User, one: Facade, role: Role) -> None:
     with WebSocket(one, guest.token) as socket:
         result = socket.ask(publish={"name": "a", "payload": {}})
         assert "published" in result if may_publish else result["error"]["code"] == 7
-    with HttpStream(one, guest, **{"publish.name": "a"}) as lines:
+    with HttpStream(one, guest, sse=False, **{"publish.name": "a"}) as lines:
         result = lines.next()["result"]
         assert "published" in result if may_publish else result["error"]["code"] == 7
 

@@ -22,7 +22,10 @@ def test_only_who_works_on_a_show_is_shown_addresses(
     show = host.project(composition={"external": {"url": PAGE}})
     guest = invite(show, role)
     own = seen_by(guest, show)
-    with WebSocket(one, guest.token) as socket, HttpStream(two, guest, **{"subscribe.name": "*"}) as lines:
+    with (
+        WebSocket(one, guest.token) as socket,
+        HttpStream(two, guest, sse=False, **{"subscribe.name": "*"}) as lines,
+    ):
         socket.subscribe()
         assert "subscribed" in lines.next()["result"]
         show.destination(address={"rtmpPush": {"url": URL}})

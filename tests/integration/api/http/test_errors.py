@@ -46,7 +46,7 @@ def own(start_facade: StartFacade, redis: RedisServer) -> Iterator[Facade]:
     settings = RedisSettings(url=redis.url)
     events = EventSettings(drain_s=0.1)
     with start_facade(redis=settings, events=events) as facade:
-        wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
+        wait_for(lambda: facade.bus.connected, "Redis is connected")
         yield facade
 
 
@@ -267,7 +267,7 @@ def test_unavailable(
     control_plane.stop_apiserver()
     redis.stop()
     try:
-        wait_for(lambda: not own.services.events.bus.connected, "the loss of Redis is noticed")
+        wait_for(lambda: not own.bus.connected, "the loss of Redis is noticed")
         assert_error(refresh(guest), 503, 14)
         away.add("RefreshAccessToken")
         for operation, call in CALLS.items():

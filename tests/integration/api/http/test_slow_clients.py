@@ -124,7 +124,7 @@ def test_of_too_many_idle_connections_the_oldest_are_closed_and_nobody_is_who_is
         said = ("", "GET /healthz HTTP/1.1\r\nHo")
         strangers = [open_ones.enter_context(connected(facade, said[at % 2])) for at in range(1000)]
         assert all(map(is_closed, strangers[: 1000 - most]))
-        assert metric(facade, "onair_api_idle_connections_closed_total") >= 1000 - most
+        assert (metric(facade, "onair_api_idle_connections_closed_total") or 0) >= 1000 - most
         kept.sendall(get(user, f"/live/v2/collection/{collection}").encode())
         assert kept.recv(65_536).startswith(b"HTTP/1.1 200"), "who was served stays before who says nothing"
         assert is_open(stream)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.support.facade import Facade, Show, StoredResources, User
@@ -123,7 +124,7 @@ def test_a_swipe_has_defaults(show: Show) -> None:
 )
 def test_a_wrong_layout_is_refused(show: Show, body: JsonObject, named: set[str]) -> None:
     assert set(violations_of(show.user.call("POST", ROOT, {"projectId": show.id, **body}))) == named
-    assert show.user.ok("GET", ROOT) == []
+    assert show.user.listed(ROOT) == []
 
 
 def test_a_layout_is_made_in_a_project_of_the_callers(show: Show, sign_in: Callable[..., User]) -> None:
@@ -172,7 +173,8 @@ def test_request_metadata_is_echoed_and_left_for_the_event(show: Show, resources
 
 
 def test_deletion_with_and_without_a_body(show: Show, resources: StoredResources) -> None:
-    for options in ({}, {"body": {}}, {"content": b""}):
+    every: list[dict[str, Any]] = [{}, {"body": {}}, {"content": b""}]
+    for options in every:
         made = scene(show)
         assert show.user.ok("DELETE", made.path, **options) == {"id": made.id}
         assert_error(made.call("GET"), 404, 5)
@@ -182,15 +184,15 @@ def test_deletion_with_and_without_a_body(show: Show, resources: StoredResources
 
 
 def test_the_list_is_a_bare_array_oldest_first_with_filters(anna: User) -> None:
-    assert anna.ok("GET", ROOT) == []
+    assert anna.listed(ROOT) == []
     one, two = anna.project(), anna.project()
     made = [layout(one), scene(two), scene(one), layout(two)]
     ids = [each.id for each in made]
 
     def listed(query: str = "") -> list[int]:
-        return [ids.index(each["id"]) for each in anna.ok("GET", ROOT + query)]  # type: ignore[index]
+        return [ids.index(each["id"]) for each in anna.listed(ROOT + query)]
 
-    assert anna.ok("GET", ROOT) == [each.record for each in made]
+    assert anna.listed(ROOT) == [each.record for each in made]
     assert listed(f"?projectId={one.id}") == [0, 2]
     assert listed(f"?collectionId={two.collection}") == [1, 3]
     assert listed("?type=LAYOUT_TYPE_SCENE") == [1, 2]
@@ -219,8 +221,8 @@ def test_layouts_of_others_do_not_exist(show: Show, sign_in: Callable[..., User]
         assert_error(response, 404, 5)
         missing = bob.call(method, f"{ROOT}/nothing{path}", {} if method != "GET" else None)
         assert missing.content == response.content, "an id that exists looks like one that does not"
-    assert bob.ok("GET", ROOT) == []
-    assert bob.ok("GET", f"{ROOT}?projectId={show.id}") == []
+    assert bob.listed(ROOT) == []
+    assert bob.listed(f"{ROOT}?projectId={show.id}") == []
 
 
 def test_a_layout_goes_with_its_project(show: Show, resources: StoredResources) -> None:

@@ -110,10 +110,10 @@ def test_a_guest_lists_the_layouts_of_its_project_alone(show: Show) -> None:
         for each in (show, sibling)
     )
     layouts = "/layout/v2/layouts"
-    assert len(show.user.ok("GET", layouts)) == 2
+    assert len(show.user.listed(layouts)) == 2
     for query in ("", f"?projectId={show.id}", f"?collectionId={show.collection}"):
-        assert [each["id"] for each in guest.ok("GET", layouts + query)] == [own["id"]]
-    assert guest.ok("GET", f"{layouts}?projectId={sibling.id}") == []
+        assert [each["id"] for each in guest.listed(layouts + query)] == [own["id"]]
+    assert guest.listed(f"{layouts}?projectId={sibling.id}") == []
     assert_error(guest.call("GET", f"{layouts}/{other['id']}"), 404, 5)
 
 
@@ -172,7 +172,8 @@ def test_a_guests_invitations_do_not_prolong_his_own_stay(show: Show, resources:
     six_days = 6 * 86_400
     late = forged(guest, key, auth_time=claims["auth_time"] - six_days, kind="session")
     last = claims["auth_time"] - six_days + 604_800
-    for kind in ({"direct": {}}, {"exchange": {"maxDuration": 604_800_000}}):
+    kinds: list[JsonObject] = [{"direct": {}}, {"exchange": {"maxDuration": 604_800_000}}]
+    for kind in kinds:
         token = invite(show, "COHOST", by=late, maxDuration=604_800_000, **kind)
         assert claims_of(token.token)["exp"] <= last
         assert claims_of(refreshed(token).token)["exp"] <= last

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import secrets
+from functools import partial
 from typing import Any
 
 import httpx
@@ -112,8 +113,15 @@ def test_a_new_key_signs_and_tokens_of_the_old_one_live_on(
     replicas = (facade, second_facade)
     before = kids(facade)
     resources.add_secret(resources.release, name, "onair.dev/signing-key", {"private.pem": pem.decode()})
+
+    def has_keys(replica: Facade, count: int) -> bool:
+        return len(kids(replica)) == count
+
+    def has_former_keys(replica: Facade) -> bool:
+        return kids(replica) == before
+
     for replica in replicas:
-        wait_for(lambda replica=replica: len(kids(replica)) == len(before) + 1, "the new key")
+        wait_for(partial(has_keys, replica, len(before) + 1), "the new key")
     (added,) = set(kids(facade)) - set(before)
     new = refreshed(anna)
     assert header_of(new.token)["kid"] == added
@@ -123,7 +131,7 @@ def test_a_new_key_signs_and_tokens_of_the_old_one_live_on(
             assert User(replica, token).ok("GET", "/collection") == {"collections": []}
     resources.admin.delete(f"/api/v1/namespaces/{resources.release}/secrets/{name}").raise_for_status()
     for replica in replicas:
-        wait_for(lambda replica=replica: kids(replica) == before, "the key is gone")
+        wait_for(partial(has_former_keys, replica), "the key is gone")
         assert_error(User(replica, new.token).call("GET", "/collection"), 401, 16)
         assert User(replica, anna.token).ok("GET", "/collection") == {"collections": []}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -84,7 +85,7 @@ def test_a_project_and_its_layout_are_deleted_in_any_order(
         def delete_layout(path: str = canvas.path, deleter: User = deleter) -> int:
             return deleter.call("DELETE", path).status_code
 
-        steps = (
+        steps: list[Callable[[], int]] = (
             [delete_layout, delete_project] if order == "layout first" else [delete_project, delete_layout]
         )
         if order == "together":
@@ -151,7 +152,8 @@ def test_a_start_takes_dynamic_sources_and_leaves_them(
         address = field(2, field(1, field(1, b"rtmp://a.example/live")))
         request.MergeFromString(field(5, field(1, b"camera") + address))
         reply = rpc.call(anna.facade.http, service, method, request, anna.headers)
-        run = rpc.response_of(reply, service, method).broadcast_id
+        response: Any = rpc.response_of(reply, service, method)
+        run = response.broadcast_id
     else:
         sources = {"camera": {"rtmpPull": {"url": "rtmp://a.example/live"}}}
         run = anna.ok("POST", f"{show.path}/broadcast/start", {"dynamicSources": sources})["broadcastId"]

@@ -39,7 +39,8 @@ def test_unset_metadata_is_an_empty_object(anna: User) -> None:
 
 
 def test_metadata_may_be_any_json_value(anna: User) -> None:
-    for value in ("text", 0, False, [], [None], {"a": {}}, 1.5, ""):
+    values: tuple[object, ...] = ("text", 0, False, [], [None], {"a": {}}, 1.5, "")
+    for value in values:
         assert anna.ok("POST", "/collection", {"metadata": value})["collection"]["metadata"] == value
 
 

@@ -23,7 +23,9 @@ def recreate(show: Show, resources: StoredResources) -> None:
     uid = made["metadata"]["uid"]
 
     def seen() -> bool:
-        entry = show.user.facade.view.get("Project", show.id)
+        facade = show.user.facade
+        assert isinstance(facade, Facade)
+        entry = facade.view.get("Project", show.id)
         return entry is not None and entry.uid == uid
 
     wait_for(seen, "the new project is seen")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.support.facade import StoredResources, User
+from tests.support.facade import Facade, StoredResources, User
 from tests.support.projects import EVERYTHING
 from tests.support.waiting import wait_for
 
@@ -169,12 +169,12 @@ def test_a_project_belongs_to_its_collection_alone(anna: User, sign_in: Callable
     assert show.get()["project"]["projectId"] == show.id
 
 
-def test_a_deletion_counts_its_layouts(anna: User, resources: StoredResources) -> None:
+def test_a_deletion_counts_its_layouts(anna: User, facade: Facade, resources: StoredResources) -> None:
     show = anna.project()
     destination = show.destination()["destinationId"]
     for number in range(2):
         resources.apply("Layout", "layouts", f"lay-{show.id}-{number}", {"projectId": show.id})
-    wait_for(lambda: len(anna.facade.view.children("Layout", show.id)) == 2, "the layouts are seen")
+    wait_for(lambda: len(facade.view.children("Layout", show.id)) == 2, "the layouts are seen")
     assert anna.ok("DELETE", show.path) == {"broadcastStopped": False, "layoutsDeleted": 2}
     assert not resources.exists("projects", show.id)
     assert not resources.exists("destinations", destination)

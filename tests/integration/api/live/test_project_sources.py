@@ -17,7 +17,7 @@ OR, IGNORE = "SOURCE_TRIGGER_ACTION_OR", "SOURCE_TRIGGER_ACTION_IGNORE"
 
 
 def create(show: Show) -> str:
-    body = {"address": {"rtmpPush": {}}}
+    body: JsonObject = {"address": {"rtmpPush": {}}}
     return str(show.user.ok("POST", f"/collection/{show.collection}/source", body)["source"]["sourceId"])
 
 

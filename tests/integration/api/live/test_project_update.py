@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+from functools import partial
 from typing import Any
 
 import pytest
@@ -113,9 +114,13 @@ def test_a_hundred_concurrent_updates_with_disjoint_masks_all_survive(
     names = [f"s{number}" for number in range(42)]
     resources.patch("projects", show.id, {"spec": {"sources": [{"sourceId": name} for name in names]}})
     users = [anna, User(second_facade, anna.token)]
+
+    def may_patch(user: User, path: str) -> bool:
+        return user.call("PATCH", path, {}).is_success
+
     for user in users:
         path = f"{show.path}/source/{names[-1]}"
-        wait_for(lambda user=user, path=path: user.call("PATCH", path, {}).is_success, "the sources are seen")
+        wait_for(partial(may_patch, user, path), "the sources are seen")
     calls = [(show.path, patch) for patch in PATCHES] + [
         (f"{show.path}/source/{name}", {"trigger": {edge: "SOURCE_TRIGGER_ACTION_OR"}})
         for name in names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from tests.support.facade import Facade, Show, StartFacade, StoredResources, User
@@ -45,8 +46,8 @@ def test_the_address_is_a_function_of_source_secret_and_configuration(
     show: Show, resources: StoredResources
 ) -> None:
     """What the operator works out from the same three is what the facade answered."""
-    for address in ({"rtmpPush": {}}, {"srtPush": {}}):
-        source = create(show.user, show.collection, address=address)
+    for kind in ("rtmpPush", "srtPush"):
+        source = create(show.user, show.collection, address={kind: {}})
         (secret,) = key_secrets(resources, source)
         key = base64.b64decode(secret["data"]["streamKey"]).decode()
         spec = resources.get("sources", source["sourceId"])["spec"]["address"]
@@ -70,6 +71,10 @@ def test_addresses_that_were_found_reach_new_answers(
         source = create(user, collection)
         push = source["address"]["rtmpPush"]
         assert set(push) == {"enabled", "key"}, "no address is known yet"
+
+        def is_told(host: str) -> bool:
+            return host in str(user.ok("GET", path_of(source)))
+
         for host in ("192.0.2.7", "192.0.2.8"):
             found = FoundAddresses(
                 endpoints=[
@@ -78,14 +83,11 @@ def test_addresses_that_were_found_reach_new_answers(
                 ]
             )
             data = {"metadata": {"name": ADDRESSES_CONFIG_MAP}, "data": {ADDRESSES_KEY: found.wire()}}
-            there = resources.admin.get(path).is_success
-            written = (
-                resources.admin.put(path, json=data)
-                if there
-                else resources.admin.post(config_maps, json=data)
-            )
-            written.raise_for_status()
-            wait_for(lambda host=host: host in str(user.ok("GET", path_of(source))), "the address is told")
+            if resources.admin.get(path).is_success:
+                resources.admin.put(path, json=data).raise_for_status()
+            else:
+                resources.admin.post(config_maps, json=data).raise_for_status()
+            wait_for(partial(is_told, host), "the address is told")
             now = user.ok("GET", path_of(source))["source"]["address"]["rtmpPush"]
             assert now["url"] == f"rtmp://{host}:1935/live/{push['key']}"
             assert now["endpoints"] == [

@@ -22,6 +22,7 @@ from tests.support.waiting import wait_for
 import onair_api.rpc.native
 from onair_api.rpc.descriptors import messages_of
 from onair_api.rpc.json_form import json_of
+from onair_crds.shapes import JsonObject
 
 COLLECTIONS, EVENTS = "live.v21.CollectionService", "apis.event.v2.EventService"
 DEADLINE_S = 20.0
@@ -59,9 +60,10 @@ def call(channel: grpc.Channel, method: str, request: dict[str, object], token: 
         request_serializer=lambda message: message.SerializeToString(),
         response_deserializer=kinds.response.FromString,
     )
-    return invoke(
+    response: Message = invoke(
         json_format.ParseDict(request, kinds.request()), metadata=authorization(token), timeout=DEADLINE_S
     )
+    return response
 
 
 def authorization(token: str) -> list[tuple[str, str]]:
@@ -70,7 +72,7 @@ def authorization(token: str) -> list[tuple[str, str]]:
 
 def event_stream(
     channel: grpc.Channel, token: str
-) -> tuple[queue.Queue[Message | None], Any, Callable[[dict[str, object]], dict[str, object]]]:
+) -> tuple[queue.Queue[Message | None], Any, Callable[[JsonObject], JsonObject]]:
     """What is put in is said, None at the end; the stream; and says something, returns what comes next."""
     kinds = messages_of(EVENTS, "Stream")
     said: queue.Queue[Message | None] = queue.Queue()
@@ -80,7 +82,7 @@ def event_stream(
         response_deserializer=kinds.response.FromString,
     )(iter(said.get, None), metadata=[*authorization(token), ("sessionid", "s")], timeout=DEADLINE_S)
 
-    def say(message: dict[str, object]) -> dict[str, object]:
+    def say(message: JsonObject) -> JsonObject:
         said.put(json_format.ParseDict(message, kinds.request()))
         return json_of(next(stream))
 
@@ -294,6 +296,6 @@ def test_of_too_many_idle_connections_the_oldest_are_closed_and_no_stream_is(
             with suppress(OSError):
                 each.sendall(PREFACE)
         assert all(map(is_closed, strangers[: 500 - most]))
-        assert metric(facade, "onair_api_idle_connections_closed_total") >= 500 - most
+        assert (metric(facade, "onair_api_idle_connections_closed_total") or 0) >= 500 - most
         assert say({"ping": "after", "correlationId": "2"})["pong"] == "after"
         said.put(None)

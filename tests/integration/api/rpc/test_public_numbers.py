@@ -7,7 +7,7 @@ import subprocess
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from google.protobuf import message_factory
@@ -97,6 +97,7 @@ class Case:
         if found is None:
             yield f"{self.name} has another name: {fields}"
         elif self.value is not None:
+            assert self.field.enum_type
             ours = self.field.enum_type.values_by_number[self.value].name.replace(*OBJECT_ACL)
             if ours not in ([found] if isinstance(found, str) else found):
                 yield f"{self.name}: {ours} is {found}"
@@ -141,7 +142,7 @@ def _scalar(field: FieldDescriptor) -> str | bytes | bool | int:
 def kinds() -> dict[str, Descriptor]:
     """All types of messages that a method's can hold."""
     found: dict[str, Descriptor] = {}
-    open_ = [each.DESCRIPTOR for method in methods() for each in messages_of(*method)]
+    open_ = [cast(Descriptor, each.DESCRIPTOR) for method in methods() for each in messages_of(*method)]
     while open_:
         kind = open_.pop()
         if kind.full_name in found or kind.file.package not in PACKAGES:

@@ -10,6 +10,7 @@ from tests.support.facade import Facade, Show, StartFacade, User
 from tests.support.waiting import wait_for
 
 from onair_api.settings import QuotaSettings
+from onair_crds.shapes import JsonObject
 
 LOW = {
     "collections": 2,
@@ -24,7 +25,7 @@ LOW = {
 }
 PUSHED = {"address": {"rtmpPush": {"enabled": True}}}
 DELIVERED = {"address": {"rtmpPush": {"url": "rtmp://media.example/live", "key": "k"}}}
-HD = {"rendering": {"video": {"width": 1920, "height": 1080}}}
+HD: JsonObject = {"rendering": {"video": {"width": 1920, "height": 1080}}}
 
 
 @pytest.fixture(scope="module")

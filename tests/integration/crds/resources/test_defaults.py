@@ -137,11 +137,12 @@ def test_a_good_manifest_round_trips_unchanged(server: Server, kind: str, spec: 
 def test_applying_another_member_of_a_one_of_works(
     server: Server, kubeconfig: Path, tmp_path: Path, server_side: bool
 ) -> None:
-    for composition in (
+    compositions: list[Document] = [
         {"scene": {"debug": True}},
         {"external": {"url": "https://a.example"}},
         {"studioSdk": {}},
-    ):
+    ]
+    for composition in compositions:
         manifest = {
             "apiVersion": API_VERSION,
             "kind": "Project",

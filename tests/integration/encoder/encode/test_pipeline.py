@@ -91,7 +91,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Awaitable[None]]:
 
 
 async def test_another_display_server_restarts_it(
-    pipeline: Pipeline, looked: Callable[[], Awaitable[None]]
+    pipeline: Pipeline, tmp_path: Path, looked: Callable[[], Awaitable[None]]
 ) -> None:
     following = asyncio.create_task(pipeline.look_after())
     await pipeline.want(["sleep", "86405"])
@@ -104,10 +104,10 @@ async def test_another_display_server_restarts_it(
     first = child.process.pid
     await looked()
     assert child.process.pid == first, "the same server"
-    pipeline_module.X_SOCKET.unlink()
+    (tmp_path / "X_SOCKET").unlink()
     await looked()
     assert child.process.pid == first, "there is nothing to film yet"
-    pipeline_module.X_SOCKET.touch()
+    (tmp_path / "X_SOCKET").touch()
     await until(lambda: child.process and child.process.pid != first, "it is another process", 5)
     await pipeline.want(None)
     following.cancel()

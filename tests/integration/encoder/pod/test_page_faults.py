@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,13 +24,17 @@ setInterval(() => kept.push(new Uint8Array(3 << 20).fill(1)), 50);
 def test_a_page_that_reloads_itself_into_an_error_is_noticed(pair: PodPair, far_end: RtmpContainer) -> None:
     """Also where the server has no page for its error and the browser shows one of its own."""
     response = 200, RELOADS
+
+    def reports(error: str) -> bool:
+        return pair.status().composition_error == error
+
     with responding(lambda _: response) as url:
         pair.put(programme(url, far_end))
         pair.wait_phase("running")
         for text in ("<h1>sorry</h1>", ""):
             response = 503, text
             expected = f"{urlsplit(url).netloc} responds with HTTP 503"
-            pair.wait_for(lambda text=expected: pair.status().composition_error == text, "noticed")
+            pair.wait_for(partial(reports, expected), "noticed")
             response = 200, RELOADS
             pair.wait_for(lambda: pair.status().composition_error is None, "loaded again")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -26,7 +28,7 @@ def test_video_is_changed_while_live(pair: PodPair, page: str, far_end: RtmpCont
     connection = far_end.publisher("changing")
 
     # What decoders accept within a stream needs no new connection
-    changes = {"bitrate_bps": 1_200_000, "keyframe_interval_frames": 15, "framerate": 20}
+    changes: dict[str, Any] = {"bitrate_bps": 1_200_000, "keyframe_interval_frames": 15, "framerate": 20}
     smaller = before.model_copy(update={"video": before.video.model_copy(update=changes)})
     pair.put(smaller)
     pair.wait_for(lambda: pair.metrics()["onair_encoder_streams_total"] == 2, "restarted")
@@ -74,4 +76,4 @@ def test_the_page_has_the_size_of_the_programme(
         for width, height in ((640, 360), (320, 180), (1280, 720), (480, 270), (640, 360)):
             changed = show.video.model_copy(update={"width": width, "height": height})
             pair.put(show.model_copy(update={"video": changed}))
-            pair.wait_for(lambda size=(width, height): frame_fills(pair, *size), f"{width}×{height}")
+            pair.wait_for(partial(frame_fills, pair, width, height), f"{width}×{height}")

@@ -6,7 +6,9 @@ import asyncio
 import re
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -20,6 +22,7 @@ from tests.support.waiting import wait_for
 
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, stream_of_key
 from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX
+from onair_crds.shapes import JsonObject
 
 pytestmark = pytest.mark.media
 
@@ -114,13 +117,18 @@ def test_what_is_pushed_without_video_is_played(
 async def test_a_browser_plays_what_has_only_audio_or_only_video(
     pod: IngestPod, follower: Follower, client: HlsClient, key: str, lacks: str
 ) -> None:
-    with Encoder(pod.srt(f"publish:{key}"), **{lacks: []}):
+    without: dict[str, Any] = {lacks: []}
+    with Encoder(pod.srt(f"publish:{key}"), **without):
         await asyncio.to_thread(follower.flowing, key)
         async with relayed(pod, key) as url, playing(url) as viewer:
             report = await viewer.until("three seconds", lambda report: report["time"] > 3, 30)
     assert (report["width"], report["decoded"] > 60) == ((0, False) if lacks == "video" else (320, True))
     assert bool(report["audio"]) is (lacks == "video")
     assert not [fault for fault in report["faults"] if fault["fatal"]]
+
+
+def has_size(size: tuple[int, int], report: JsonObject) -> bool:
+    return (report["width"], report["height"]) == size
 
 
 async def test_a_browser_plays_on_when_the_size_changes_in_mid_stream(
@@ -131,11 +139,7 @@ async def test_a_browser_plays_on_when_the_size_changes_in_mid_stream(
         await asyncio.to_thread(follower.flowing, key)
         async with relayed(pod, key) as url, playing(url) as viewer:
             for size in SIZES:
-                report = await viewer.until(
-                    f"{size} is played",
-                    lambda report, size=size: (report["width"], report["height"]) == size,
-                    30,
-                )
+                report = await viewer.until(f"{size} is played", partial(has_size, size), 30)
             began_s = report["time"]
             report = await viewer.until("a second of it", lambda report: report["time"] > began_s + 1, 30)
     assert not [fault for fault in report["faults"] if fault["fatal"]]

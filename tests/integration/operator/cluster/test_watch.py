@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -50,19 +51,19 @@ async def test_kopf_that_fails_is_started_again_and_leaves_no_timer_that_kills(
         nonlocal starts
         starts += 1
 
+    def has_started(times: int) -> bool:
+        return starts == times
+
     store, resync, stop = Store(KINDS), Resync(), asyncio.Event()
     namespace = operated_namespace.namespace
     watch = Watch(operated_namespace.client, store, namespace, changes.append, started, cast(Any, resync))
     watching = asyncio.create_task(watch.run(60.0, stop))
     for number in range(1, 4):
-        await until(lambda number=number: _true(starts == number), "kopf is up")  # type: ignore[misc]
+        await until(partial(has_started, number), "kopf is up")
         await operated_namespace.create(
             "Collection", f"c-{number}", {"owner": {"serviceId": "a", "serviceUserId": "b"}}
         )
-        await until(
-            lambda number=number: _true(store.entry("Collection", f"c-{number}") is not None),
-            "the collection is known",  # type: ignore[misc]
-        )
+        await until(partial(store.entry, "Collection", f"c-{number}"), "the collection is known")
         if number < 3:
             fail_kopf()
     stop.set()
@@ -73,7 +74,3 @@ async def test_kopf_that_fails_is_started_again_and_leaves_no_timer_that_kills(
         "c-2",
         "c-3",
     ]
-
-
-async def _true(condition: bool) -> bool:
-    return condition

@@ -6,6 +6,7 @@ import datetime as dt
 import gc
 import weakref
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tests.support.waiting import until
 from tests.support.worlds import PROGRAM, pod
 
 from onair_crds.contract.pod import CERTIFICATE, CONTACT_PATH, PROGRAM_PATH, STATUS_PATH
-from onair_crds.contract.program import Contact, EncoderStatus
+from onair_crds.contract.program import Contact, EncoderStatus, Program
 from onair_operator.encoder import contact
 from onair_operator.encoder.client import EncoderClient
 from onair_operator.encoder.connection import EncoderConnection
@@ -67,10 +68,13 @@ async def test_a_transition_is_reported_and_a_mere_count_is_not(
 async def test_programmes_are_handed_over_in_the_background(
     encoder: EncoderServer, followed: Followed
 ) -> None:
+    def is_pushed(program: Program) -> bool:
+        return followed.client.view.pushed == digest(program)
+
     stop = PROGRAM.model_copy(update={"stop": True})
     for program in (PROGRAM, stop):
         followed.client.push.want(program)
-        await until(lambda program=program: followed.client.view.pushed == digest(program))  # type: ignore[misc]
+        await until(partial(is_pushed, program))
     assert [program.stop for program in encoder.programs] == [False, True]
 
 

@@ -261,7 +261,7 @@ async def test_operators_make_the_built_in_servers_credentials_once(
 
 async def _publishes(operated_namespace: OperatedNamespace, *sources: str) -> bool:
     (told,) = (await room_with(operated_namespace, phase="Open"))["participants"]
-    return told.get("publishing", []) == [*sources]
+    return bool(told.get("publishing", []) == [*sources])
 
 
 async def _credentials(operated_namespace: OperatedNamespace) -> dict[str, str] | None:

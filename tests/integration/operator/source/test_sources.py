@@ -195,7 +195,8 @@ async def test_a_pull_moves_when_its_gateway_is_unreachable_and_ends_with_its_so
 
     async def assigned() -> str | None:
         status = ((await operated_namespace.get("Source", "camera")) or {}).get("status", {})
-        return status.get("gateway")
+        gateway: str | None = status.get("gateway")
+        return gateway
 
     first = server if await until(assigned, "a gateway") == "ingest-0" else other
     second = other if first is server else server

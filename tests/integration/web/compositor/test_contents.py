@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from aiohttp import web
 from tests.support.control_plane import free_port
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
@@ -246,7 +247,7 @@ async def test_a_page_of_the_compositors_own_origin_is_refused(chromium: str) ->
 async def test_a_page_stays_loaded_while_hidden_where_it_says_so_alone(chromium: str) -> None:
     loads: list[str] = []
 
-    async def count(request: media.web.Request) -> media.web.StreamResponse:
+    async def count(request: web.Request) -> web.StreamResponse:
         loads.append(request.query["name"])
         return await media.page("<body style='background: green'>")(request)
 

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from aiohttp import web
 from tests.support.control_plane import free_port
 from tests.support.scene import media
 from tests.support.scene.browser import tab
@@ -50,7 +51,7 @@ async def test_readiness_waits_for_images(chromium: str) -> None:
     """A show begins without them only where its agent has waited long enough."""
     port, asked, given = free_port(), asyncio.Event(), asyncio.Event()
 
-    async def late(request: media.web.Request) -> media.web.StreamResponse:
+    async def late(request: web.Request) -> web.StreamResponse:
         asked.set()
         await given.wait()
         return await BIG(request)
@@ -68,10 +69,10 @@ async def test_readiness_waits_for_images(chromium: str) -> None:
 async def test_an_image_that_never_comes_is_given_up_after_eight_seconds(chromium: str) -> None:
     port, asked, ended = free_port(), asyncio.Event(), asyncio.Event()
 
-    async def never(_: media.web.Request) -> media.web.StreamResponse:
+    async def never(_: web.Request) -> web.StreamResponse:
         asked.set()
         await ended.wait()
-        raise media.web.HTTPServiceUnavailable
+        raise web.HTTPServiceUnavailable
 
     agent = FakeAgent(state(scene(square("below", "blue"), *images(port))), {"/big.png": never}, port)
     url = f"{agent.url}/compositor/?at=token"

@@ -37,7 +37,7 @@ def guest(**given: Any) -> dict[str, Any]:
 
 
 def room(server: LiveKitServer) -> dict[str, str]:
-    rights = {"hidden": True, "canPublish": False, "canSubscribe": True}
+    rights: dict[str, Any] = {"hidden": True, "canPublish": False, "canSubscribe": True}
     return {"url": server.url, "token": server.token("show", "renderer-1", **rights)}
 
 

@@ -66,7 +66,7 @@ async def test_a_source_has_the_size_that_is_sent(chromium: str, given: Size, si
 
 async def test_a_guest_has_the_size_that_is_sent(chromium: str, tmp_path: Path) -> None:
     with LiveKitServer(tmp_path) as server:
-        rights = {"hidden": True, "canPublish": False, "canSubscribe": True}
+        rights: dict[str, Any] = {"hidden": True, "canPublish": False, "canSubscribe": True}
         room = {"url": server.url, "token": server.token("show", "renderer-1", **rights)}
         async with (
             member(server.url, server.token("show", "guest", canPublish=True)) as guest,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from aiohttp import web
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
@@ -139,11 +140,11 @@ async def test_a_stinger_covers_the_cut_that_its_own_time_makes(chromium: str) -
 async def test_a_stinger_that_its_server_failed_to_give_is_loaded_again(chromium: str) -> None:
     asked = 0
 
-    async def late(request: media.web.Request) -> media.web.StreamResponse:
+    async def late(request: web.Request) -> web.StreamResponse:
         nonlocal asked
         asked += 1
         if asked == 1:
-            raise media.web.HTTPServiceUnavailable
+            raise web.HTTPServiceUnavailable
         return await MEDIA["/stinger.webm"](request)
 
     async with compositor(chromium, state(scene()), {**MEDIA, "/late.webm": late}) as page:

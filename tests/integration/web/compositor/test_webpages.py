@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from aiohttp import web
 from tests.support.scene import media
 from tests.support.scene.compositor import compositor
 from tests.support.scene.fake_agent import layer, scene, state
@@ -28,7 +29,7 @@ async def test_a_page_that_is_clicked_on_opens_nothing_and_leaves_the_compositor
 ) -> None:
     asked: list[str] = []
 
-    async def note(request: media.web.Request) -> media.web.StreamResponse:
+    async def note(request: web.Request) -> web.StreamResponse:
         asked.append(request.path)
         return await media.page("elsewhere")(request)
 

@@ -251,7 +251,9 @@ def test_creations_come_parent_before_child(host: User, watchers: Watchers) -> N
 
 
 def test_wildcards_select_families(host: User, one: Facade) -> None:
-    with HttpStream(one, host, **{"subscribe.name": "*:EVENT_TYPE_PROJECT:*|*COLLECTION*DELETE"}) as lines:
+    with HttpStream(
+        one, host, sse=False, **{"subscribe.name": "*:EVENT_TYPE_PROJECT:*|*COLLECTION*DELETE"}
+    ) as lines:
         assert "subscribed" in lines.next()["result"]
         show = host.project()
         host.ok("DELETE", f"/collection/{show.collection}")

@@ -59,7 +59,7 @@ def test_a_plain_drag_does_not_wait_for_a_frozen_redis(
 ) -> None:
     redis.freeze()
     latencies = [layer.drag(x) for x in range(1, 6)]
-    assert own.services.events.bus.connected, "nobody noticed that Redis is frozen"
+    assert own.bus.connected, "nobody noticed that Redis is frozen"
     assert min(latencies) < LOOKUP_TIMEOUT_S, "a lookup would have cost each of them this much"
     redis.thaw()
     wait_for(lambda: publishes(layer.host), "Redis works again")

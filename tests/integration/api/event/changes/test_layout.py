@@ -15,7 +15,7 @@ from onair_crds.shapes import JsonObject
 door, pytest_generate_tests = doors.door, doors.pytest_generate_tests
 
 LAYOUT = "apistream:layout:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
-WHY = {"requestMetadata": {"why": "drag"}}
+WHY: JsonObject = {"requestMetadata": {"why": "drag"}}
 ANIMATION = [{"properties": ["x"], "durationMs": 300}]
 
 

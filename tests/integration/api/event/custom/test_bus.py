@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def test_redis_stopped_and_started(own: Facade, redis: RedisServer, sign_in: Sig
     with WebSocket(own, host.token) as socket:
         socket.subscribe()
         redis.stop()
-        wait_for(lambda: not own.services.events.bus.connected, "the loss of Redis is noticed")
+        wait_for(lambda: not own.bus.connected, "the loss of Redis is noticed")
         assert_refused_at_once(host)
         error = socket.ask(publish={"name": "e", "payload": {}}, correlationId="c")
         assert (error["error"]["code"], error["correlationId"]) == (14, "c")
@@ -64,13 +65,13 @@ def test_a_redis_that_falls_silent_is_noticed(own: Facade, redis: RedisServer, s
         socket.subscribe()
         redis.freeze()
         assert_refused_at_once(host)
-        wait_for(lambda: not own.services.events.bus.connected, "silence is noticed", 2 * READ_TIMEOUT_S)
+        wait_for(lambda: not own.bus.connected, "silence is noticed", 2 * READ_TIMEOUT_S)
         assert_refused_at_once(host)
         host.collection()
         assert "COLLECTION" in events_of(socket, 1)[0]["event"]["name"]
         redis.thaw()
         wait_for(lambda: publishes(host, "after"), "publishing works again")
-        names = []
+        names: list[str] = []
         while not names or names[-1] != "after":
             names.append(events_of(socket, 1)[0]["event"]["name"])
 
@@ -98,12 +99,15 @@ def test_without_redis_every_subscriber_sees_what_is_stored(
                 if number % 3 == 0:
                     resources.patch("projects", show.id, {"spec": {"metadata": {round_: -number}}})
 
+        def is_cut_off(facade: Facade) -> bool:
+            return not facade.bus.connected
+
         def change() -> None:
             edit("before")
             redis.stop() if fault == "stopped" else redis.freeze()
             edit("during")
             for each in (own, other):
-                wait_for(lambda each=each: not each.services.events.bus.connected, "the loss is noticed")
+                wait_for(partial(is_cut_off, each), "the loss is noticed")
             edit("noticed")
             shows.append(shows[0].user.project(shows[0].collection))
             shows[0].user.ok("DELETE", shows.pop(1).path)
@@ -153,7 +157,7 @@ def test_what_was_published_elsewhere_before_redis_was_first_reached_arrives(
         WebSocket(late, host.token) as stream,
     ):
         stream.subscribe()
-        assert not late.services.events.bus.connected
+        assert not late.bus.connected
         assert publishes(host, "missed")
         redis.listen_at(port)
         assert events_of(stream, 1)[0]["event"]["name"] == "missed"

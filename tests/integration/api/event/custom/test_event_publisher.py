@@ -18,7 +18,7 @@ def test_an_event_reaches_all_transports_on_both_replicas(host: User, one: Facad
     query = {"subscribe.name": "poll:*", "sessionId": "line"}
     with (
         WebSocket(one, host.token, sessionid="socket") as socket,
-        HttpStream(two, host, **query) as lines,
+        HttpStream(two, host, sse=False, **query) as lines,
         HttpStream(two, host, sse=True, **query) as sse,
     ):
         assert socket.socket.subprotocol == "Bearer"
@@ -34,11 +34,12 @@ def test_an_event_reaches_all_transports_on_both_replicas(host: User, one: Facad
         event = host.ok("POST", PUBLISH, body, headers={"SessionId": "caller"})
         assert uuid.UUID(event["id"])
         assert event == {**body, "id": event["id"]}
-        for stream in (socket, lines, sse):
-            assert stream.next() == {"result": {"sessionId": "caller", "event": event}}
+        streams: tuple[WebSocket | HttpStream, ...] = (socket, lines, sse)
+        for each in streams:
+            assert each.next() == {"result": {"sessionId": "caller", "event": event}}
         assert host.ok("POST", PUBLISH, {"name": "other", "payload": {}})["name"] == "other"
-        for stream in (socket, lines, sse):
-            stream.assert_silent()
+        for each in streams:
+            each.assert_silent()
 
 
 @pytest.mark.parametrize("header", ["SessionId", "apistream-sessionid"])
@@ -90,7 +91,7 @@ def test_an_unsubscribed_name_is_not_delivered(host: User, one: Facade) -> None:
 
 def test_the_query_publishes_an_empty_payload(host: User, one: Facade) -> None:
     with HttpStream(
-        one, host, **{"subscribe.name": "*", "publish.name": "hi", "correlationId": "q"}
+        one, host, sse=False, **{"subscribe.name": "*", "publish.name": "hi", "correlationId": "q"}
     ) as lines:
         results = [lines.next()["result"] for _ in range(3)]
         assert results[0]["subscribed"]["name"] == "*"
@@ -202,7 +203,7 @@ def test_what_the_caller_does_not_see_is_not_found(host: User, one: Facade, sign
             for request in ({"publish": body}, {"subscribe": body}):
                 assert socket.ask(**request)["error"]["code"] == 5
         query = {"subscribe.name": "*", "subscribe.target.projectId": foreign.id, "ping": "p"}
-        with HttpStream(one, host, **query) as lines:
+        with HttpStream(one, host, sse=False, **query) as lines:
             assert lines.next()["result"]["error"]["code"] == 5
             assert lines.next()["result"]["pong"] == "p"
 

@@ -75,7 +75,7 @@ def test_only_what_the_session_subscribed_to_before_is_replayed(
     left(one)
     for name in ("a", "b"):
         publish(host, name)
-    with HttpStream(two, host, **{"sessionId": session_id, "subscribe.name": "*"}) as lines:
+    with HttpStream(two, host, sse=False, **{"sessionId": session_id, "subscribe.name": "*"}) as lines:
         assert "subscribed" in lines.next()["result"]
         assert names(lines, 1) == ["a"]
         lines.assert_silent()
@@ -102,7 +102,7 @@ def tiny(
     events = EventSettings(drain_s=0.2, replay_events=3)
     redis = RedisSettings(url=redis_server.url)
     with Facade(rights, resources.shows, resources.release, redis=redis, events=events) as facade:
-        wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
+        wait_for(lambda: facade.bus.connected, "Redis is connected")
         yield facade
 
 
@@ -163,8 +163,8 @@ def test_a_replica_that_started_too_late_reports_the_loss(
     publish(host, "e1", projectId=show.id)
     show.patch(metadata="missed")
     settings = {"redis": RedisSettings(url=redis_server.url), "events": EventSettings(drain_s=0.2)}
-    with Facade(rights, resources.shows, resources.release, **settings) as young:  # type: ignore[arg-type]
-        wait_for(lambda: young.services.events.bus.connected, "Redis is connected")
+    with Facade(rights, resources.shows, resources.release, **settings) as young:
+        wait_for(lambda: young.bus.connected, "Redis is connected")
         with WebSocket(young, host.token, sessionid=session_id) as socket:
             socket.subscribe("e*|*PROJECT*", projectId=show.id)
             assert socket.next()["result"]["error"]["code"] == 15

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import pytest
@@ -58,13 +59,15 @@ def test_a_token_that_has_ended_gets_nothing_of_its_session(ended: Ended, one: F
     wait_for(lambda: not streams.open_sessions and not streams.closing_sessions, "the session is kept")
     successor = ended.end()
     for replica in (one, two):
-        wait_for(lambda replica=replica: is_refused(replica, token), "the token has ended")
+        wait_for(partial(is_refused, replica, token), "the token has ended")
     ended.publish(successor)
     for replica in (one, two):
         with WebSocket(replica, token, sessionid=session) as socket:
             assert socket.next()["error"]["code"] == 7
             assert socket.closed() is not None
-        with HttpStream(replica, ended.user, **{"sessionId": session, "subscribe.name": "e"}) as lines:
+        with HttpStream(
+            replica, ended.user, sse=False, **{"sessionId": session, "subscribe.name": "e"}
+        ) as lines:
             assert lines.response.status_code == 401
             assert "result" not in lines.next()
     with WebSocket(one, successor.token, sessionid=session) as socket:

@@ -113,7 +113,7 @@ def test_an_owners_streams_have_the_bandwidth_of_the_settings(
         Facade(rights, resources.shows, resources.release, redis=redis, events=events) as facade,
         ExitStack() as opened,
     ):
-        wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
+        wait_for(lambda: facade.bus.connected, "Redis is connected")
         host = sign_in(facade=facade)
         streams = [opened.enter_context(WebSocket(facade, host.token)) for _ in range(2 * AT_ONCE)]
         for each in streams:

@@ -33,7 +33,7 @@ def test_server_sent_events_have_comments(brisk: Facade, sign_in: SignIn) -> Non
 def test_lines_of_json_have_pongs_and_events_between(brisk: Facade, sign_in: SignIn) -> None:
     user = sign_in(facade=brisk)
     session = "studio-9"
-    with HttpStream(brisk, user, sessionid=session, **{"subscribe.name": "*"}) as lines:
+    with HttpStream(brisk, user, sessionid=session, sse=False, **{"subscribe.name": "*"}) as lines:
         assert "subscribed" in lines.next()["result"]
         for _ in range(2):
             assert lines.next() == {"result": {"sessionId": session, "pong": ""}}

@@ -95,7 +95,7 @@ def replies(stream: WebSocket, check: Check) -> list[JsonObject]:
     """Everything that comes before the reply to a ping sent last."""
     tag = uuid.uuid4().hex
     stream.send(ping=tag)
-    found = []
+    found: list[JsonObject] = []
     while True:
         message = stream.next()
         check(message)

@@ -27,6 +27,7 @@ from tests.support.rooms.member import member
 from tests.support.waiting import wait_for
 
 from onair_crds.contract.rooms import SIGNAL_PATH
+from onair_crds.shapes import JsonObject
 
 pytestmark = pytest.mark.media
 
@@ -209,7 +210,8 @@ def test_a_room_that_nobody_opened_opens_at_the_first_join(
 @pytest.mark.both_doors
 def test_projects_without_a_hosted_room_refuse(studio: Facade, sign_in: Callable[..., User]) -> None:
     user = sign_in(facade=studio)
-    for body in ({}, {"webrtc": {"hosted": {"enabled": False}}}):
+    bodies: list[JsonObject] = [{}, {"webrtc": {"hosted": {"enabled": False}}}]
+    for body in bodies:
         show = user.project(**body)
         show.user.ok("POST", f"{show.path}/broadcast/start?webrtcStart=true")
         for method, verb in (("PUT", "start"), ("PUT", "stop"), ("POST", "token")):

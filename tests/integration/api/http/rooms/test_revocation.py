@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 import aiohttp
 import pytest
@@ -97,7 +98,7 @@ async def test_rooms_tokens_end_with_the_api_key_also_for_a_replica_that_was_sta
         await joined.disconnected()
     with start_facade(rooms=settings_for(server)) as later:
         for facade in (*studios, later):
-            wait_for(lambda facade=facade: is_refused(facade, token), "it is known")
+            wait_for(partial(is_refused, facade, token), "it is known")
             assert is_refused(facade, again)
 
 
@@ -128,7 +129,7 @@ async def test_rooms_tokens_end_with_the_key_that_signed_the_access_token(
                 await second.disconnected()
                 for facade in studios:
                     for token in tokens:
-                        wait_for(lambda at=facade, token=token: is_refused(at, token), "it is known")
+                        wait_for(partial(is_refused, facade, token), "it is known")
                 listed = administer(one, host_token, "ListParticipants").json()["participants"]
                 assert {each["identity"] for each in listed} == {"anna", "eve"}
                 assert not third.gone.is_set()

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def heard(
     with start_facade(**settings) as one, start_facade(**settings) as two:
         server.configure(webhook={"api_key": KEY, "urls": [one.url + WEBHOOK_PATH]})
         for each in (one, two):
-            wait_for(lambda each=each: redis_connected(each), "Redis is connected")
+            wait_for(partial(redis_connected, each), "Redis is connected")
         with server:
             yield one, two
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import httpx
 import pytest
@@ -65,11 +66,13 @@ def test_moves_through_two_replicas_end_in_a_valid_tree(canvas: Canvas, second_f
 
 def test_two_who_put_layers_into_each_other(canvas: Canvas, second_facade: Facade) -> None:
     root, other = canvas.root(), canvas.through(second_facade)
+
+    def sees(layer: str) -> bool:
+        return other.call("GET", f"/layers/{layer}").is_success
+
     for _ in range(5):
         a, b = (canvas.add("box", parentId=root)["id"] for _ in range(2))
-        wait_for(
-            lambda b=b: other.call("GET", f"/layers/{b}").is_success, "the other replica sees the layers"
-        )  # type: ignore[misc]
+        wait_for(partial(sees, b), "the other replica sees the layers")
         with ThreadPoolExecutor(2) as pool:
             one = pool.submit(canvas.call, "PATCH", f"/layers/{a}", {"parentId": b})
             two = pool.submit(other.call, "PATCH", f"/layers/{b}", {"parentId": a})
@@ -90,8 +93,12 @@ def test_changes_of_different_fields_through_two_replicas_all_survive(
             for n, (name, value) in enumerate(changes.items())
         ]
         assert {call.result().status_code for call in calls} == {200}
+
+    def has_all(seen: Canvas) -> bool:
+        return changes.items() <= seen.layer(layer).items()
+
     for each in (canvas, other):
-        wait_for(lambda each=each: changes.items() <= each.layer(layer).items(), "all changes are seen")
+        wait_for(partial(has_all, each), "all changes are seen")
 
 
 @dataclass

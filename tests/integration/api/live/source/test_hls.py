@@ -41,7 +41,7 @@ class Previewed:
 
     def source(self) -> tuple[JsonObject, str]:
         """A source, and the key by which it is pushed."""
-        body = {"address": {"rtmpPush": {}}}
+        body: JsonObject = {"address": {"rtmpPush": {}}}
         source: JsonObject = self.user.ok("POST", f"/collection/{self.collection}/source", body)["source"]
         key = str(source["address"]["rtmpPush"]["key"])
         self.hook.keys.add(key)

@@ -19,7 +19,7 @@ COLOUR, SIZE, AWAY_S = 4, (160, 90), 20.0
 def shows(pixels: Pixels, colour: tuple[int, int, int]) -> bool:
     """Within the picture's box; the ground is blue everywhere else."""
     inner, outer = pixels[5:85, 5:155].astype(int), pixels[100:, 200:].astype(int)
-    return max(np.abs(inner - colour).max(), np.abs(outer - BLUE).max()) <= COLOUR
+    return bool(max(np.abs(inner - colour).max(), np.abs(outer - BLUE).max()) <= COLOUR)
 
 
 def test_it_is_told_which_and_why_until_it_is_shown(air: OnAir, view: LiveView) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 from tests.support.helm import kubectl
 from tests.support.media.live_view import LiveView, Pixels, Recording
-from tests.support.scene.on_air import WIDTH, LiveLayout, OnAir, square
+from tests.support.scene.live_scene import LiveLayout
+from tests.support.scene.on_air import WIDTH, OnAir, square
 from tests.support.scene.picture import Colour
 from tests.support.waiting import wait_for
 
@@ -66,7 +68,7 @@ def test_kubectl_changes_the_picture_as_http_does(air: OnAir, view: LiveView) ->
                 assert said.endswith("patched"), said
             else:
                 scene.patch("mark", x=x)
-            view.until(f"the mark at {x}", lambda pixels, x=x: mark_at(pixels, x))
+            view.until(f"the mark at {x}", partial(mark_at, x=x))
         caught_up_in_one_step(recording, x - (200 if x == 200 else 100), x)
     scene.delete()
 

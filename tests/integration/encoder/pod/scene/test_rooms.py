@@ -80,7 +80,7 @@ def screen_is(pixels: Pixels, colour: Colour, tolerance: int) -> bool:
     if not len(rows):
         return False
     edges = (columns.min() - 20, rows.min() - 4, columns.max() - 19 - width, rows.max() - 3 - height)
-    return max(map(abs, edges)) <= EDGE_PX and bool(np.abs(inner - np.array(colour)).max() <= tolerance)
+    return bool(max(map(abs, edges)) <= EDGE_PX) and bool(np.abs(inner - np.array(colour)).max() <= tolerance)
 
 
 def covers(pixels: Pixels, place: tuple[int, int]) -> bool:
@@ -92,7 +92,7 @@ def covers(pixels: Pixels, place: tuple[int, int]) -> bool:
     if not len(rows):
         return False
     edges = (columns.min() - 20, rows.min() - 20, columns.max() - 19 - SIZE[0], rows.max() - 19 - SIZE[1])
-    return max(map(abs, edges)) <= EDGE_PX
+    return bool(max(map(abs, edges)) <= EDGE_PX)
 
 
 def there(pixels: Pixels) -> bool:

@@ -51,7 +51,8 @@ def tone(address: str, hz: int) -> JsonObject:
 
 
 def at(pixels: Pixels, x: int) -> NDArray[np.int_]:
-    return pixels[HEIGHT // 2, x].astype(int)
+    colour: NDArray[np.int_] = pixels[HEIGHT // 2, x].astype(int)
+    return colour
 
 
 def has(pixels: Pixels, x: int, colour: Colour) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -85,11 +86,17 @@ def edges(pixels: Pixels, name: str) -> tuple[int, int, int, int]:
     return int(columns.min()) + left, int(rows.min()), int(columns.max()) + left + 1, int(rows.max()) + 1
 
 
+def shown_again(camera: Camera, clip: Clip, pixels: Pixels) -> bool:
+    camera.again()
+    return shows(pixels, clip, clip, clip)
+
+
 def others(pixels: Pixels, name: str, *colours: Colour) -> list[list[int]]:
     """Which colours a layer shows beside these."""
     seen = inner(pixels, name).astype(int).reshape(-1, 3)
     far = [np.abs(seen - np.array(each)).max(axis=1) for each in colours]
-    return np.unique(seen[np.min(far, axis=0) > NEAR], axis=0).tolist()
+    found: list[list[int]] = np.unique(seen[np.min(far, axis=0) > NEAR], axis=0).tolist()
+    return found
 
 
 def publish_for_a_moment(air: OnAir, url: str, clip: Clip) -> None:
@@ -125,14 +132,14 @@ def test_a_source_is_seen_and_heard_and_while_it_is_away_or_flaps_what_is_told_s
         for number in range(FLAPS):
             publish_for_a_moment(air, url, (clips.blue, clips.orange)[number % 2])
         with Camera(url, clips.blue) as camera:
-            view.until("the source again", lambda p: camera.again() or shows(p, *[clips.blue] * 3), AWAY_S)
+            view.until("the source again", partial(shown_again, camera, clips.blue), AWAY_S)
             gain = tone_at_end(view.watch(HEARD_S + 0.3), HEARD_S) / clips.blue.level
         view.until("that it is away", lambda p: shows(p, PINK, BLUE, clips.blue), AWAY_S)
     assert abs(20 * np.log10(gain / 0.5)) <= GAIN_DB, "it is heard once"
     assert tone_at_end(view.watch(0.5), 0.2) < clips.blue.level / 100
     source_itself = (clips.blue.colour, clips.orange.colour)
     for frame in recording.frames:
-        pixels = frame.decoded.to_ndarray(format="rgb24")
+        pixels = frame.decoded.to_ndarray(format="rgb24").astype(np.uint8, copy=False)
         assert not others(pixels, "slate", PINK, *source_itself)
         assert not others(pixels, "hide", BLUE, *source_itself)
         assert not others(pixels, "remain", *source_itself)
@@ -151,16 +158,16 @@ def test_a_source_that_is_disabled_on_air_is_stood_for_until_it_is_enabled_again
 
     layers = {name: layer(id_, name, slate, 0) for name in PLACES}
     with air.showing(view, ground=square(BLUE), **layers), Camera(url, clips.orange) as camera:
-        view.until("the source", lambda p: camera.again() or shows(p, *[clips.orange] * 3), AWAY_S)
+        view.until("the source", partial(shown_again, camera, clips.orange), AWAY_S)
         with view.recording() as recording:
             enable(enabled=False)
             view.until("what stands for it", lambda p: shows(p, PINK, BLUE, clips.orange), AWAY_S)
             camera.again()
             assert all(shows(each.pixels, PINK, BLUE, clips.orange) for each in view.watch(2).frames)
             enable(enabled=True)
-            view.until("the source again", lambda p: camera.again() or shows(p, *[clips.orange] * 3), AWAY_S)
+            view.until("the source again", partial(shown_again, camera, clips.orange), AWAY_S)
     for frame in recording.frames:
-        pixels = frame.decoded.to_ndarray(format="rgb24")
+        pixels = frame.decoded.to_ndarray(format="rgb24").astype(np.uint8, copy=False)
         assert not others(pixels, "slate", PINK, clips.orange.colour)
         assert not others(pixels, "hide", BLUE, clips.orange.colour)
         assert not others(pixels, "remain", clips.orange.colour)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.certificate_authority import CertificateAuthority
@@ -34,7 +35,7 @@ pytestmark = pytest.mark.media
     ],
 )
 async def test_what_is_wrong_is_reported_and_a_change_fixes_it(
-    tmp_path: Path, changed: dict[str, str], words: str
+    tmp_path: Path, changed: dict[str, Any], words: str
 ) -> None:
     async with StorageServer(tmp_path) as server, live_program() as fan_out:
         server.bucket()

@@ -118,7 +118,7 @@ async def test_audio_and_video_stay_in_sync(server: LiveKitServer) -> None:
 
     def offset_ms(report: dict[str, Any]) -> float:
         beeps, flashes = report["beeps"][-5:], report["flashes"]
-        return statistics.median(min((beep - flash for flash in flashes), key=abs) for beep in beeps)
+        return float(statistics.median(min((beep - flash for flash in flashes), key=abs) for beep in beeps))
 
     async with (
         viewer(server, "flashing") as watching,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -57,7 +58,7 @@ async def test_every_packet_arrives_once_and_the_session_ends_properly(tmp_path:
 
 
 async def test_a_passphrase_encrypts_and_a_wrong_one_is_refused(tmp_path: Path) -> None:
-    paths = {"open/locked": {"srtPublishPassphrase": PASSPHRASE}}
+    paths: dict[str, Any] = {"open/locked": {"srtPublishPassphrase": PASSPHRASE}}
     async with FarEnd(tmp_path, **paths) as far_end, live_program() as fan_out:
         watched = Watched(fan_out)
         url = f"srt://127.0.0.1:{far_end.srt}?pbkeylen=32&streamid=publish:open/"
@@ -81,7 +82,7 @@ async def test_a_passphrase_encrypts_and_a_wrong_one_is_refused(tmp_path: Path) 
 
 
 async def test_refusals_are_reported_in_words(tmp_path: Path) -> None:
-    paths = {"open/taken": {"overridePublisher": False}}
+    paths: dict[str, Any] = {"open/taken": {"overridePublisher": False}}
     async with FarEnd(tmp_path, **paths) as far_end, live_program() as fan_out:
         watched = Watched(fan_out)
         url = f"srt://127.0.0.1:{far_end.srt}?streamid=publish:"
