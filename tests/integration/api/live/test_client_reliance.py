@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -71,12 +72,16 @@ def test_a_project_and_its_layout_are_deleted_in_any_order(
     anna: User, second_facade: Facade, order: str, role: str
 ) -> None:
     other = User(second_facade, anna.token)
+
+    def is_known(path: str) -> bool:
+        return other.call("GET", path).is_success
+
     for _ in range(4):
         show = anna.project()
         canvas = layout(show)
         cohost = invite(show, "COHOST")
         for path in (show.path, canvas.path):
-            wait_for(lambda path=path: other.call("GET", path).is_success, "the other replica knows it")  # type: ignore[misc]
+            wait_for(partial(is_known, path), "the other replica knows it")
         deleter = User(second_facade, cohost.token if role == "cohost" else anna.token)
 
         def delete_project(show: Show = show) -> int:
