@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -14,6 +16,9 @@ import yaml
 from tests.support.control_plane import free_port
 from tests.support.facade import StoredResources
 from tests.support.waiting import wait_for
+
+from onair_crds.runtime.garbage import FULL_AFTER
+from onair_crds.shapes import JsonObject
 
 
 @pytest.fixture
@@ -28,27 +33,92 @@ def config(tmp_path: Path, resources: StoredResources) -> Path:
     return path
 
 
-def test_the_program_serves_and_ends_in_order(config: Path, rights: Path) -> None:
-    environment = {**os.environ, "ONAIR_CONFIG": str(config), "KUBECONFIG": str(rights)}
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    url = f"http://127.0.0.1:{yaml.safe_load(config.read_text())['listen']['port']}"
-    command = [sys.executable, "-m", "onair_api"]
-    program = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+TELL = """
+import gc, json, os, pathlib, signal, sys
 
-    def ready() -> bool:
-        assert program.poll() is None, program.stdout and program.stdout.read()
+def tell(*_):
+    many = [[] for _ in range(1_000_000)]
+    gc.collect()
+    told = {
+        "left out": gc.get_freeze_count(),
+        "thresholds": gc.get_threshold(),
+        "loaded": "anyio._backends._asyncio" in sys.modules,
+    }
+    path = pathlib.Path(os.environ["TOLD"])
+    path.with_suffix(".new").write_text(json.dumps(told))
+    path.with_suffix(".new").replace(path)
+
+signal.signal(signal.SIGUSR1, tell)
+"""
+"""What Python runs before a program: by a signal it tells of itself, after a collection of garbage that
+takes long."""
+MODULES = 50_000
+"""Fewer objects than the facade's modules have."""
+
+
+class FacadeProgram:
+    """The program, in a process."""
+
+    def __init__(self, config: Path, rights: Path, folder: Path) -> None:
+        self._told = folder / "told"
+        (folder / "sitecustomize.py").write_text(TELL)
+        environment = {**os.environ, "ONAIR_CONFIG": str(config), "KUBECONFIG": str(rights)}
+        environment |= {"TOLD": str(self._told)}
+        environment["PYTHONPATH"] = os.pathsep.join([str(folder), *(p for p in sys.path if p)])
+        self._url = f"http://127.0.0.1:{yaml.safe_load(config.read_text())['listen']['port']}"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "onair_api"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def ready(self) -> bool:
+        assert self.process.poll() is None, self.process.stdout and self.process.stdout.read()
         try:
-            return httpx.get(f"{url}/readyz", trust_env=False).is_success
+            return httpx.get(f"{self._url}/readyz", trust_env=False).is_success
         except httpx.TransportError:
             return False
 
+    def end(self) -> bytes:
+        """Has it end; returns all that it printed."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.communicate(timeout=10)[0]
+
+    def tell(self) -> JsonObject:
+        self._told.unlink(missing_ok=True)
+        self.process.send_signal(signal.SIGUSR1)
+        wait_for(self._told.exists, "it tells")
+        told: JsonObject = json.loads(self._told.read_text())
+        return told
+
+
+@pytest.fixture
+def program(config: Path, rights: Path, tmp_path: Path) -> Iterator[FacadeProgram]:
+    program = FacadeProgram(config, rights, tmp_path)
     try:
-        wait_for(ready, "the program is ready")
-        program.send_signal(signal.SIGTERM)
-        output, _ = program.communicate(timeout=10)
+        wait_for(program.ready, "the program is ready")
+        yield program
     finally:
-        program.kill()
-    assert program.returncode == 0, output
+        program.process.kill()
+        program.process.communicate()
+
+
+def test_the_program_serves_and_ends_in_order(program: FacadeProgram) -> None:
+    output = program.end()
+    assert program.process.returncode == 0, output
     assert b'"api.started"' in output
     assert b'"api.stopped"' in output
     assert b"Traceback" not in output
+
+
+def test_collections_of_garbage_leave_modules_out_and_no_connections(program: FacadeProgram) -> None:
+    first = program.tell()
+    assert first["left out"] > MODULES
+    assert first["thresholds"][2] == FULL_AFTER
+    assert all(program.ready() for _ in range(20))
+    assert program.tell()["left out"] <= first["left out"]
+
+
+def test_what_compresses_is_loaded_before_the_first_large_response(program: FacadeProgram) -> None:
+    assert program.tell()["loaded"]
