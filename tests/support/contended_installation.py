@@ -20,9 +20,10 @@ from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import own_image
 from tests.support.facade import StoredResources
 from tests.support.installation import new_installation
-from tests.support.kubelet import Kubelets, RunningPod
+from tests.support.kubelet import Kubelets
 from tests.support.pages import probe_page
 from tests.support.redis_server import RedisServer
+from tests.support.running_pod import RunningPod
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject

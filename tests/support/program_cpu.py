@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.support.docker import docker
-from tests.support.kubelet import RunningPod
+from tests.support.running_pod import RunningPod
 
 SCRIPT = """
 import collections, json, os

@@ -9,8 +9,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
+from tests.support.small_program import small_program
 
-from onair_crds.contract.pod import SCENE_PATH
+from onair_crds.contract.pod import COMPOSITOR_URL, SCENE_PATH
+from onair_crds.contract.program import Program
 from onair_crds.contract.scene import ProgramLayout, ProgramScene, SceneLayer
 from onair_crds.shapes import JsonObject
 
@@ -41,6 +43,11 @@ def layout(version: int, *layers: SceneLayer, id: str = "stage", **fields: Any) 
 def scene(*layouts: ProgramLayout, **fields: Any) -> ProgramScene:
     """With the layout `stage` selected."""
     return ProgramScene(**{"selected_layout_id": "stage", "layouts": list(layouts), **fields})
+
+
+def scene_program(wanted: ProgramScene | None = None, **fields: object) -> Program:
+    """Of the built-in page."""
+    return small_program(composition_url=COMPOSITOR_URL, scene=wanted, **fields)
 
 
 class Page:

@@ -18,10 +18,11 @@ from tests.support.facade import StoredResources
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.pod_page import PORT as PAGE_PORT
 from tests.support.installation import new_installation
-from tests.support.kubelet import Kubelets, RunningPod
+from tests.support.kubelet import Kubelets
 from tests.support.media.live_view import LiveView
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import HOSTED, add_credentials
+from tests.support.running_pod import RunningPod
 from tests.support.scene.live_scene import LiveLayout, LiveScene
 from tests.support.scene.picture import Colour
 from tests.support.shows import FacadeClient

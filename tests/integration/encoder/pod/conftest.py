@@ -1,4 +1,4 @@
-"""Two containers of a pod, and what they deliver to."""
+"""Two containers of a pod, what they deliver to, and a show of hostile pages."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import own_image
+from tests.support.hostile_show import KEY, HostileShow
+from tests.support.hostile_site import HostileSite
 from tests.support.pages import probe_page
 from tests.support.pod_pair import PodPair
+
+HOSTILE_MEMORY_MIB = 1200
 
 
 @pytest.fixture(scope="package")
@@ -30,3 +34,23 @@ def pair(tmp_path: Path) -> Iterator[PodPair]:
     with PodPair(tmp_path) as pair:
         pair.wait_agent()
         yield pair
+
+
+@pytest.fixture(scope="module")
+def hostile_show(tmp_path_factory: pytest.TempPathFactory, far_end: RtmpContainer) -> Iterator[HostileShow]:
+    folder = tmp_path_factory.mktemp("hostile")
+    with PodPair(folder, browser_memory_mib=HOSTILE_MEMORY_MIB) as pair:
+        pair.wait_agent()
+        show = HostileShow(pair, far_end, HostileSite(pair))
+        show.calm_down()
+        pair.wait_phase("running")
+        pair.wait_for(lambda: far_end.path(KEY).get("ready"), "at the far end")
+        show.connection = far_end.publisher(KEY)
+        yield show
+
+
+@pytest.fixture
+def show(hostile_show: HostileShow) -> Iterator[HostileShow]:
+    yield hostile_show
+    hostile_show.calm_down()
+    hostile_show.assert_whole()

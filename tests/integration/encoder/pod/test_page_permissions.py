@@ -1,0 +1,107 @@
+"""A page is refused what no page needs, nothing of it stays, and what goes out is whole meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.hostile_show import HostileShow
+from tests.support.hostile_site import stored
+
+from onair_encoder.browser.bounds import MAX_PROFILE_BYTES
+
+pytestmark = pytest.mark.media
+
+
+def test_files_of_the_container_are_no_pages(show: HostileShow) -> None:
+    show.open("file:///etc/passwd")
+    show.wait_error("file: not an address that pages may be at")
+    page = """<iframe src="file:///etc/passwd"></iframe><script>
+    fetch('file:///etc/passwd').then(() => say('file read'), () => say('file refused'));
+    window.open('file:///etc/passwd');
+    location = 'file:///etc/passwd';
+    </script>"""
+    show.open(show.site.page("files", page))
+    show.wait_said("file refused")
+    assert "file read" not in show.site.said()
+    show.assert_whole()
+
+
+def test_what_a_screen_without_people_is_asked_is_refused(show: HostileShow) -> None:
+    page = """<script>
+    const denied = (name, promise) =>
+      promise.then(() => say(name + ' granted'), () => say(name + ' refused'));
+    denied('geolocation', new Promise((ok, no) => navigator.geolocation.getCurrentPosition(ok, no)));
+    Notification.requestPermission().then(state => say('notifications ' + state));
+    denied('camera', navigator.mediaDevices.getUserMedia({video: true}));
+    denied('microphone', navigator.mediaDevices.getUserMedia({audio: true}));
+    denied('screen', navigator.mediaDevices.getDisplayMedia());
+    denied('midi', navigator.requestMIDIAccess({sysex: true}));
+    denied('usb', navigator.usb.requestDevice({filters: []}));
+    denied('serial', navigator.serial.requestPort());
+    denied('bluetooth', navigator.bluetooth?.requestDevice({acceptAllDevices: true}) ?? Promise.reject());
+    denied('files', showOpenFilePicker());
+    print();
+    location = 'mailto:someone@example.org';
+    </script>"""
+    show.open(show.site.page("asks", page))
+    for name in (
+        "geolocation",
+        "camera",
+        "microphone",
+        "screen",
+        "midi",
+        "usb",
+        "serial",
+        "bluetooth",
+        "files",
+    ):
+        assert show.wait_said(name) == f"{name} refused"
+    assert show.wait_said("notifications") == "notifications denied"
+    show.assert_whole()
+
+
+def test_a_download_does_not_reach_the_disk(show: HostileShow) -> None:
+    page = """<a download href="/gigabyte">x</a><script>
+    document.querySelector('a').click();
+    setTimeout(() => { location = '/gigabyte' }, 300);
+    </script>"""
+    show.open(show.site.page("downloads", page))
+    sent = int(show.wait_said("download ").split()[1])
+    assert sent < 256 << 20
+    assert stored(show.pair.folder / "browser-tmp") < MAX_PROFILE_BYTES
+    show.assert_whole()
+
+
+def test_dialogs_and_windows_without_end_cover_nothing(show: HostileShow) -> None:
+    page = """<script>
+    setInterval(() => window.open('/calm'), 20);
+    setInterval(() => { alert(1); confirm(2); prompt(3); say('asked'); }, 20);
+    addEventListener('beforeunload', event => event.preventDefault());
+    </script>"""
+    show.open(show.site.page("dialogs", page))
+    show.pair.wait_for(lambda: show.site.said().count("asked") > 5, "dialogs closed", 30)
+    show.assert_whole()
+
+
+def test_a_service_worker_does_not_outlive_its_page(show: HostileShow) -> None:
+    worker = """
+    addEventListener('install', event => event.waitUntil(skipWaiting()));
+    addEventListener('activate', event => event.waitUntil(clients.claim()));
+    addEventListener('message', event => {
+      setInterval(() => fetch('/said/worker'), 50);
+      event.waitUntil(new Promise(() => 0));
+    });
+    """
+    page = """<script>(async () => {
+    await navigator.serviceWorker.register('/worker.js');
+    (await navigator.serviceWorker.ready).active.postMessage('live');
+    })()</script>"""
+    show.site.script("worker.js", worker)
+    show.open(show.site.page("workers", page))
+    show.wait_said("worker")
+    show.calm_down()
+
+    def silent() -> bool:
+        """Another page says fifty things, and the worker nothing."""
+        return set(show.site.said()[-50:]) == {"calm"}
+
+    show.pair.wait_for(silent, "the worker is gone", 30)
