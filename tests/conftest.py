@@ -87,7 +87,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
     SHARE.take(item)
 
 
-class Progress:
+class PartProgress:
     """Says which part begins, measures it, has the cluster rest meanwhile; in the process that reports."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -113,7 +113,7 @@ class Progress:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     if not is_worker(session.config):
-        session.config.pluginmanager.register(Progress(session.config))
+        session.config.pluginmanager.register(PartProgress(session.config))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -7,7 +7,7 @@ import statistics
 import time
 
 from tests.support.media import probe
-from tests.support.receiver import IN_CLUSTER_RTMP, Receiver, read_url
+from tests.support.receiver import IN_CLUSTER_RTMP, ReceiverClient, read_url
 from tests.support.shows import FacadeClient, LiveShow
 
 from onair_dev.cluster.environment import variables, watch_url
@@ -20,7 +20,7 @@ RECORD_S = 12.0
 FOLDER = BUILD / "demo"
 
 
-def put_on_air(facade: FacadeClient, page: str, key: str, receiver: Receiver) -> tuple[LiveShow, str]:
+def put_on_air(facade: FacadeClient, page: str, key: str, receiver: ReceiverClient) -> tuple[LiveShow, str]:
     """Starts a show that is received at `live/<key>`; returns it and the durations of its steps."""
     show = facade.show(page, 1280, 720)
     show.add_destination(f"{IN_CLUSTER_RTMP}/live", key=key)
@@ -50,7 +50,7 @@ def demo(*, keep: bool) -> None:
     """
     os.environ.update(variables())
     FOLDER.mkdir(parents=True, exist_ok=True)
-    facade, receiver = FacadeClient.from_environment("demo"), Receiver()
+    facade, receiver = FacadeClient.from_environment("demo"), ReceiverClient()
     # First the test page, whose clock can be decoded; then the page for people to watch.
     with Progress() as progress:
         with progress.step("show") as current:

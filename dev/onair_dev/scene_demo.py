@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-from tests.support.ingest.encoder import Encoder, picture
-from tests.support.receiver import IN_CLUSTER_RTMP, Receiver, read_url
+from tests.support.ingest.encoder import FfmpegEncoder, picture
+from tests.support.receiver import IN_CLUSTER_RTMP, ReceiverClient, read_url
 from tests.support.scene.live_scene import LiveLayout, LiveScene
 from tests.support.shows import FacadeClient, LiveShow
 
@@ -114,7 +114,7 @@ def demo(*, keep: bool) -> None:
     """
     os.environ.update(variables())
     FOLDER.mkdir(parents=True, exist_ok=True)
-    facade, receiver = FacadeClient.from_environment("demo"), Receiver()
+    facade, receiver = FacadeClient.from_environment("demo"), ReceiverClient()
     show = facade.show("", 1280, 720, composition={"scene": {}})
     try:
         perform(show, receiver)
@@ -125,14 +125,14 @@ def demo(*, keep: bool) -> None:
     print("next     examples/scene.yaml      docs/guide/scene.md      docs/reference/scenes.md")
 
 
-def perform(show: LiveShow, receiver: Receiver) -> None:
+def perform(show: LiveShow, receiver: ReceiverClient) -> None:
     """Goes through the three layouts of the example."""
     scene = LiveScene(show)
     source, push_url = scene.source()
     layouts = make_layouts(scene, source)
     scene.select(layouts[0])
     show.add_destination(f"{IN_CLUSTER_RTMP}/live", key=KEY)
-    with Encoder(push_url, video=picture("1280x720")), Progress() as progress:
+    with FfmpegEncoder(push_url, video=picture("1280x720")), Progress() as progress:
         with progress.step("show") as current:
             current.doing = "starting a show of three layouts with a pushed camera"
             started = time.monotonic()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import httpx
 from tests.support.cluster import PROBE, LocalCluster, address
-from tests.support.receiver import Receiver
+from tests.support.receiver import ReceiverClient
 from tests.support.shows import FacadeClient, LiveShow
 
 RUNS = 5
@@ -44,7 +44,7 @@ class PodWatch:
         return self.created_at
 
 
-def one_start(show: LiveShow, cluster: LocalCluster, receiver: Receiver, name: str) -> dict[str, float]:
+def one_start(show: LiveShow, cluster: LocalCluster, receiver: ReceiverClient, name: str) -> dict[str, float]:
     watch = PodWatch(cluster, show.project)
     requested = time.time()
     show.start()
@@ -64,7 +64,7 @@ def one_start(show: LiveShow, cluster: LocalCluster, receiver: Receiver, name: s
 def test_cold_start(
     facade_client: FacadeClient,
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     report: Callable[..., float],
 ) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from tests.support.cluster import PROBE, address
 from tests.support.media import probe
-from tests.support.receiver import Receiver, read_url
+from tests.support.receiver import ReceiverClient, read_url
 from tests.support.shows import FacadeClient
 
 ROUNDS = 3
 
 
 def test_glass_to_rtmp(
-    facade_client: FacadeClient, receiver: Receiver, path: str, report: Callable[..., float]
+    facade_client: FacadeClient, receiver: ReceiverClient, path: str, report: Callable[..., float]
 ) -> None:
     show = facade_client.show(PROBE, 1280, 720)
     show.add_destination(**address(path))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from tests.support.cluster import PROBE, SHOWS, LocalCluster, address
 from tests.support.pod_cpu import cores_of
-from tests.support.receiver import Receiver
+from tests.support.receiver import ReceiverClient
 from tests.support.shows import FacadeClient
 
 from onair_crds.contract.program import Program, ProgramVideo
@@ -117,7 +117,7 @@ def bare_pipeline(
 def test_pod_cpu_is_close_to_the_bare_pipeline(
     facade_client: FacadeClient,
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     report: Callable[..., float],
 ) -> None:

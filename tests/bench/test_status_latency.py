@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from tests.support.cluster import SHOWS, LocalCluster, address
-from tests.support.receiver import Receiver
+from tests.support.receiver import ReceiverClient
 from tests.support.shows import LiveShow
 
 from onair_crds.shapes import Document
@@ -20,7 +20,7 @@ ROUNDS = 5
 def test_time_until_the_status_reports_a_connection(
     make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     report: Callable[..., float],
 ) -> None:

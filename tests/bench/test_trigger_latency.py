@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Callable
 
 from tests.support.cluster import PROBE, LocalCluster, address
-from tests.support.ingest.encoder import Encoder
-from tests.support.receiver import Receiver
+from tests.support.ingest.encoder import FfmpegEncoder
+from tests.support.receiver import ReceiverClient
 from tests.support.shows import FacadeClient, LiveShow
 
 RUNS = 20
@@ -37,7 +37,7 @@ def connected_since(cluster: LocalCluster, source: str) -> float:
 def test_a_start_edge_to_the_first_packet(
     facade_client: FacadeClient,
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     report: Callable[..., float],
 ) -> None:
@@ -47,7 +47,7 @@ def test_a_start_edge_to_the_first_packet(
         try:
             show.add_destination(**address(f"{path}-{number}"))
             source, url = camera(facade_client, show)
-            with Encoder(url):
+            with FfmpegEncoder(url):
                 arrived = receiver.wait_ready(f"{path}-{number}", 60)
                 late.append(arrived - connected_since(cluster, source) - PATIENCE_S)
         finally:

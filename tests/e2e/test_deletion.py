@@ -7,13 +7,13 @@ from functools import partial
 
 import pytest
 from tests.support.cluster import LocalCluster
-from tests.support.receiver import Receiver
+from tests.support.receiver import ReceiverClient
 from tests.support.shows import LiveShow
 
 
 @pytest.mark.parametrize("cascade", ["foreground", "background"])
 def test_a_deleted_live_project_ends_its_streams_and_goes_with_all_that_it_owns(
-    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str, cascade: str
+    on_air: LiveShow, cluster: LocalCluster, receiver: ReceiverClient, path: str, cascade: str
 ) -> None:
     show, pod = on_air.project, cluster.encoder_pod(on_air.project)
     (destination,) = [

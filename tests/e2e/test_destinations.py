@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import yaml
 from tests.support.cluster import SHOWS, LocalCluster, address, connect_of
-from tests.support.receiver import GapMonitor, Receiver
+from tests.support.receiver import GapMonitor, ReceiverClient
 from tests.support.shows import LiveShow
 
 DISPOSABLE = "disposable-receiver"
@@ -76,7 +76,7 @@ def disposable_receiver(cluster: LocalCluster) -> Iterator[str]:
 def test_unreachable_and_failing_destinations_do_not_affect_a_healthy_one(
     make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     disposable_receiver: str,
 ) -> None:
@@ -103,7 +103,7 @@ def test_unreachable_and_failing_destinations_do_not_affect_a_healthy_one(
 
 
 def test_destinations_are_added_changed_and_removed_on_air(
-    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
+    on_air: LiveShow, cluster: LocalCluster, receiver: ReceiverClient, path: str
 ) -> None:
     with GapMonitor(receiver, path) as gap:
         second = on_air.add_destination(**address(f"{path}-2"))
@@ -127,7 +127,7 @@ def test_destinations_are_added_changed_and_removed_on_air(
 
 
 def test_a_kicked_destination_reconnects(
-    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
+    on_air: LiveShow, cluster: LocalCluster, receiver: ReceiverClient, path: str
 ) -> None:
     (first,) = receiver.publishers(path)
     receiver.kick(path)
@@ -140,7 +140,7 @@ def test_a_kicked_destination_reconnects(
 
 
 def test_a_deleted_secret_ends_no_stream(
-    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
+    on_air: LiveShow, cluster: LocalCluster, receiver: ReceiverClient, path: str
 ) -> None:
     everyone = cluster.list("destination")
     (destination,) = [each for each in everyone if each["spec"]["projectId"] == on_air.project]

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from tests.support.cluster import LocalCluster
 from tests.support.media.painted import read_frame
-from tests.support.receiver import Receiver
+from tests.support.receiver import ReceiverClient
 from tests.support.shows import LiveShow
 
 
 def test_a_start_while_running_returns_the_running_id_and_a_stop_ends_it(
-    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
+    on_air: LiveShow, cluster: LocalCluster, receiver: ReceiverClient, path: str
 ) -> None:
     broadcast = on_air.status()["broadcastId"]
     assert on_air.start() == broadcast

@@ -10,7 +10,7 @@ from tests.support.cluster import SHOWS, SYSTEM, LocalCluster, address
 from tests.support.ingest.pod_page import URL, page_in_pod
 from tests.support.inside import CONNECT
 from tests.support.media.stream import gray_frames
-from tests.support.receiver import Receiver, rtsp_url
+from tests.support.receiver import ReceiverClient, rtsp_url
 from tests.support.shows import LiveShow
 
 PAGE = """<!doctype html><style>html {background: #808080}</style><script>
@@ -31,7 +31,7 @@ def connected(cluster: LocalCluster, pod: str, container: str, *addresses: str) 
 
 
 def test_a_hostile_page_reaches_nothing_of_the_cluster(
-    make_show: Callable[..., LiveShow], cluster: LocalCluster, receiver: Receiver, path: str
+    make_show: Callable[..., LiveShow], cluster: LocalCluster, receiver: ReceiverClient, path: str
 ) -> None:
     def started(key: str) -> tuple[LiveShow, str]:
         show = make_show(URL)

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.support.contended_installation import Installation, Show, contended_installation
+from tests.support.contended_installation import ContendedInstallation, ContendedShow, contended_installation
 from tests.support.control_plane import ControlPlane
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
@@ -49,7 +49,7 @@ FAULTS = [
 @pytest.fixture(scope="module")
 def installation(
     control_plane: ControlPlane, crds: None, redis_server: RedisServer
-) -> Iterator[Installation]:
+) -> Iterator[ContendedInstallation]:
     with contended_installation(control_plane, redis_server) as made:
         yield made
 
@@ -57,11 +57,11 @@ def installation(
 class Schedule(RuleBasedStateMachine):
     """Commands of a user and faults of the world, one after the other, at the pace of their responses."""
 
-    installation: Installation
+    installation: ContendedInstallation
 
     @initialize(on_air=st.sampled_from([True, True, False]))
     def create(self, *, on_air: bool) -> None:
-        self.show: Show = self.installation.show()
+        self.show: ContendedShow = self.installation.show()
         self.possible = {"Stopped"}
         """States that the show may be in when all has settled."""
         self.unknown: set[str] = set()
@@ -177,7 +177,7 @@ SCRIPTS: dict[str, list[tuple[str, int, float, str]]] = {
 
 @pytest.mark.parametrize("steps", SCRIPTS.values(), ids=SCRIPTS.keys())
 def test_what_is_wanted_is_reached(
-    installation: Installation, steps: list[tuple[str, int, float, str]]
+    installation: ContendedInstallation, steps: list[tuple[str, int, float, str]]
 ) -> None:
     Schedule.installation = installation
     schedule = Schedule()
@@ -187,7 +187,7 @@ def test_what_is_wanted_is_reached(
     schedule.teardown()
 
 
-def test_no_schedule_loses_a_stop_or_leaves_two_encoders(installation: Installation) -> None:
+def test_no_schedule_loses_a_stop_or_leaves_two_encoders(installation: ContendedInstallation) -> None:
     Schedule.installation = installation
     run_state_machine_as_test(
         Schedule,

@@ -19,7 +19,7 @@ from onair_crds.shapes import Document
 OWNER = {"serviceId": "s", "serviceUserId": "u"}
 
 
-class Watch:
+class AnnouncerWatch:
     """The facade's end of the watches, and the events that it delivered."""
 
     def __init__(self, details: EventDetails | None = None) -> None:

@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable
 from typing import Self
 
-from tests.support.facade import Facade
+from tests.support.facade import FacadeThread
 
-StartBehind = Callable[..., Facade]
+StartBehind = Callable[..., FacadeThread]
 """Makes a replica that reaches the API server by the proxy alone, with settings by name."""
 
 

@@ -20,7 +20,7 @@ from onair_operator.cluster.world import World
 from onair_operator.encoder.identity import OperatorKey
 
 
-class ApiServer:
+class RecordingApiServer:
     """Takes every write, gives each a new version, and remembers what was asked for."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class ApiServer:
         raise ApiError(404, "NotFound", "not found")
 
 
-class Events:
+class RecordedResourceEvents:
     def __init__(self) -> None:
         self.recorded: list[ResourceEvent] = []
 
@@ -84,9 +84,9 @@ class Events:
         self.recorded.append(event)
 
 
-class Setting:
+class ApplierSetting:
     def __init__(self) -> None:
-        self.api, self.events, self.queue = ApiServer(), Events(), WorkQueue()
+        self.api, self.events, self.queue = RecordingApiServer(), RecordedResourceEvents(), WorkQueue()
         self.store = Store(KINDS)
         self.changes: list[Change] = []
         self.leads = True

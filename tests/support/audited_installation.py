@@ -9,9 +9,9 @@ from collections.abc import Callable
 import httpx
 from tests.support.child_process import ChildProcess
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.helm import KEYS, NAMESPACE, ROOT, SHOWS, kubectl, named, render
-from tests.support.operations import CALLS, LATER, World
+from tests.support.operations import CALLS, LATER, OperationWorld
 from tests.support.used_rights import Request, Right, granted, requests, unused
 from tests.support.waiting import wait_for
 
@@ -146,7 +146,7 @@ def path_of(document: Document) -> str:
     return f"{root}{place}/{plural or 'configmaps'}/{metadata['name']}"
 
 
-def use_every_operation(facade: Facade, resources: StoredResources) -> None:
+def use_every_operation(facade: FacadeThread, resources: StoredResources) -> None:
     """Calls each operation twice, as the second finds nothing to change, and takes a snapshot."""
     headers, path = {"X-API-Key": resources.add_api_key("studio")}, "/live/v2/authentication/token"
 
@@ -155,7 +155,7 @@ def use_every_operation(facade: Facade, resources: StoredResources) -> None:
 
     wait_for(lambda: token().is_success, "the API key is known")
     user = User(facade, token().json()["accessToken"])
-    world = World(user, set(CALLS))
+    world = OperationWorld(user, set(CALLS))
     for call in CALLS.values():
         once_only = call.method == "DELETE" or not call.status
         for _ in range(1 if once_only else 2):
@@ -170,7 +170,7 @@ def use_every_operation(facade: Facade, resources: StoredResources) -> None:
 
 
 def use_a_new_replica(
-    installation: AuditedInstallation, facade: Facade, rooms: RoomSettings = NOWHERE
+    installation: AuditedInstallation, facade: FacadeThread, rooms: RoomSettings = NOWHERE
 ) -> None:
     """One that has never seen the key of a token, and that verifies tokens of rooms."""
     resources = installation.resources
@@ -180,7 +180,7 @@ def use_a_new_replica(
     token = facade.http.post(path, headers=headers, json=body).json()["accessToken"]
     resources.delete_api_key("gone")
     rights = installation.plane.kubeconfig_for(API_USER)
-    with Facade(rights, SHOWS, NAMESPACE, keys_namespace=installation.keys, rooms=rooms) as other:
+    with FacadeThread(rights, SHOWS, NAMESPACE, keys_namespace=installation.keys, rooms=rooms) as other:
         assert User(other, token).call("GET", "/collection").status_code == 401
         joining = other.http.get("/webrtc/v2/rtc/validate", params={"access_token": "of-a-room"})
         assert joining.status_code in (401, 404, 503)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.support.facade import Facade, StoredResources
-from tests.support.operations import Call, World
+from tests.support.facade import FacadeThread, StoredResources
+from tests.support.operations import OperationCall, OperationWorld
 
 from onair_api.writes import writer
 from onair_crds.shapes import JsonObject
@@ -17,7 +17,9 @@ from onair_crds.shapes import JsonObject
 class Busybody:
     """Somebody who writes every object a moment before the facade does."""
 
-    def __init__(self, own: Facade, resources: StoredResources, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, own: FacadeThread, resources: StoredResources, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         client = own.services.cluster.client
         write = client.json_patch
         self.writes = 0
@@ -40,7 +42,7 @@ class Busybody:
         monkeypatch.setattr(writer, "PATIENCE_S", 0.1)
 
 
-def changing(operation: str, call: Call) -> Call:
+def changing(operation: str, call: OperationCall) -> OperationCall:
     """A call that has something to write."""
     bodies: dict[str, JsonObject] = {
         "UpdateCollection": {"metadata": "new"},
@@ -56,7 +58,7 @@ def changing(operation: str, call: Call) -> Call:
     return replace(call, body=bodies.get(operation, call.body))
 
 
-def everything(resources: StoredResources, world: World) -> dict[str, Any]:
+def everything(resources: StoredResources, world: OperationWorld) -> dict[str, Any]:
     """What is stored of a world, without what passers-by left there."""
     names = set(world.ids.values())
     kinds = ("collections", "projects", "sources", "destinations", "layouts")

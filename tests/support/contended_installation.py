@@ -20,7 +20,7 @@ from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import own_image
 from tests.support.facade import StoredResources
 from tests.support.installation import new_installation
-from tests.support.kubelet import Kubelets
+from tests.support.kubelet import ContainerKubelets
 from tests.support.pages import probe_page
 from tests.support.redis_server import RedisServer
 from tests.support.running_pod import RunningPod
@@ -47,7 +47,7 @@ class Accepted:
 class Publishers:
     """Watches who publishes which stream on an RTMP server."""
 
-    def __init__(self, server: RtmpContainer, kubelets: Kubelets) -> None:
+    def __init__(self, server: RtmpContainer, kubelets: ContainerKubelets) -> None:
         self._server, self._kubelets = server, kubelets
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -83,7 +83,7 @@ class Publishers:
         return max((run[-1] - run[0] for run in runs), default=0.0)
 
 
-class Installation:
+class ContendedInstallation:
     """What the schedule of a test does to an installation, and sees of it."""
 
     def __init__(
@@ -92,7 +92,7 @@ class Installation:
         operators: list[Controller],
         facades: list[Controller],
         urls: list[str],
-        kubelets: Kubelets,
+        kubelets: ContainerKubelets,
         server: RtmpContainer,
         page: str,
     ) -> None:
@@ -132,9 +132,9 @@ class Installation:
         assert response.is_success, response.text
         return response.json()  # type: ignore[no-any-return]
 
-    def show(self) -> Show:
+    def show(self) -> ContendedShow:
         """A new project with one RTMP destination, both known to both replicas."""
-        return Show(self)
+        return ContendedShow(self)
 
     def heal(self) -> None:
         """Ends all faults; killed programs run again."""
@@ -147,10 +147,10 @@ class Installation:
             facade.heal()
 
 
-class Show:
+class ContendedShow:
     """One project of an installation."""
 
-    def __init__(self, installation: Installation) -> None:
+    def __init__(self, installation: ContendedInstallation) -> None:
         self._installation = installation
         made = self._made("POST", "/collection", {}, "collection")
         self._root = f"/collection/{made['collectionId']}/project"
@@ -208,14 +208,16 @@ class Show:
 
 
 @contextmanager
-def contended_installation(control_plane: ControlPlane, redis: RedisServer) -> Iterator[Installation]:
+def contended_installation(
+    control_plane: ControlPlane, redis: RedisServer
+) -> Iterator[ContendedInstallation]:
     """Starts all of it; nothing is left afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="onair-contended-"))
     with ExitStack() as stack:
         resources = new_installation(stack.enter_context(control_plane.client()))
         server = stack.enter_context(RtmpContainer(own_image("mediamtx")))
         page = stack.enter_context(probe_page())
-        kubelets = stack.enter_context(Kubelets(resources.admin, resources.shows))
+        kubelets = stack.enter_context(ContainerKubelets(resources.admin, resources.shows))
         # Pages and servers of tests are inside
         names = {
             "showNamespace": resources.shows,
@@ -249,6 +251,6 @@ def contended_installation(control_plane: ControlPlane, redis: RedisServer) -> I
             facade.start()
             facades.append(facade)
             urls.append(f"http://{HOST}:{port}")
-        installation = Installation(resources, operators, facades, urls, kubelets, server, page)
+        installation = ContendedInstallation(resources, operators, facades, urls, kubelets, server, page)
         stack.callback(installation.publishers.end)
         yield installation

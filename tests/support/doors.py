@@ -87,7 +87,7 @@ class NotSent(Exception):
         self.reason = reason
 
 
-class Door:
+class DoorChoice:
     """Which door calls take now, and how often each operation was called through RPC."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class Door:
         """What succeeded over HTTP instead; what HTTP refuses, RPC need not be able to say."""
 
 
-DOOR = Door()
+DOOR = DoorChoice()
 
 
 @contextmanager

@@ -31,12 +31,12 @@ def publishes(user: User, name: str = "e") -> bool:
     return user.call("POST", PUBLISH, {"name": name, "payload": {}}).is_success
 
 
-class Stream(Protocol):
+class MessageSource(Protocol):
     def next(self, deadline_s: float = DEADLINE_S) -> JsonObject:
         """The next message."""
 
 
-def events_of(stream: Stream, count: int) -> list[JsonObject]:
+def events_of(stream: MessageSource, count: int) -> list[JsonObject]:
     """The next `count` events, as their messages' `result`; other messages fail the test."""
     found = []
     for _ in range(count):
@@ -46,7 +46,7 @@ def events_of(stream: Stream, count: int) -> list[JsonObject]:
     return found
 
 
-class Endpoint(Protocol):
+class HttpAddress(Protocol):
     url: str
     """Of the HTTP interface."""
 
@@ -54,7 +54,7 @@ class Endpoint(Protocol):
 class WebSocket:
     """A stream over WebSocket."""
 
-    def __init__(self, at: Endpoint, token: str | None, *, way: str = "subprotocol", **query: str) -> None:
+    def __init__(self, at: HttpAddress, token: str | None, *, way: str = "subprotocol", **query: str) -> None:
         headers = {"Authorization": f"Bearer {token}"} if way == "header" else {}
         if way == "query" and token is not None:
             query["access_token"] = token
@@ -118,7 +118,7 @@ class WebSocket:
 class HttpStream:
     """A stream as a plain HTTP response: newline-delimited JSON, or server-sent events."""
 
-    def __init__(self, facade: Endpoint, user: User, *, sse: bool = False, **query: str) -> None:
+    def __init__(self, facade: HttpAddress, user: User, *, sse: bool = False, **query: str) -> None:
         self._messages: queue.Queue[str | None] = queue.Queue()
         headers = {**user.headers, **({"Accept": "text/event-stream"} if sse else {})}
         self._client = httpx.Client(base_url=facade.url, trust_env=False, timeout=None)
@@ -174,7 +174,7 @@ class HttpStream:
 class RawStream:
     """A subscriber that reads only when a test does: no library reads ahead for it."""
 
-    def __init__(self, facade: Endpoint, user: User, *, websocket: bool = True) -> None:
+    def __init__(self, facade: HttpAddress, user: User, *, websocket: bool = True) -> None:
         host, port = facade.url.removeprefix("http://").split(":")
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)

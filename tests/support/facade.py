@@ -30,7 +30,7 @@ from onair_crds.shapes import Document, JsonObject
 DEADLINE_S = 20.0
 
 
-class Facade:
+class FacadeThread:
     """One replica, in a thread with an event loop of its own."""
 
     def __init__(self, kubeconfig: Path, shows: str, release: str, **settings: Any) -> None:
@@ -109,7 +109,7 @@ class Facade:
             await self._server.serve()
 
 
-def metric(facade: Facade, name: str) -> float | None:
+def metric(facade: FacadeThread, name: str) -> float | None:
     """The value of a metric, named with its labels."""
     for line in facade.http.get("/metrics").text.splitlines():
         if line.startswith(f"{name} "):
@@ -120,7 +120,7 @@ def metric(facade: Facade, name: str) -> float | None:
 Documents = list[Document]
 """For `StoredResources`, in which `list` is a method."""
 
-StartFacade = Callable[..., Facade]
+StartFacade = Callable[..., FacadeThread]
 """Makes a replica with settings by name; start it as a context manager."""
 
 

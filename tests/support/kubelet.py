@@ -28,7 +28,7 @@ POLL_S = 0.1
 LEASE_INTERVAL_S = 2.0
 
 
-class Kubelets:
+class ContainerKubelets:
     """Use as a context manager; all containers are gone afterwards."""
 
     def __init__(self, admin: httpx.Client, namespace: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Facade
+from tests.support.facade import FacadeThread
 
 from onair_api.cache.view import View
 
 
-def hold_up(facade: Facade, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def hold_up(facade: FacadeThread, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The replica's watch brings nothing of this kind any more."""
     watch = next(each for each in facade.services.cluster._reflectors if each.kind == kind)
     monkeypatch.setattr(watch, "_store", View())

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
-from tests.support.facade import Facade, Show, User
+from tests.support.facade import FacadeThread, Show, User
 
 from onair_crds.shapes import JsonObject
 
 ROOT = "/layout/v2/layouts"
 
 
-class Canvas:
+class LayoutClient:
     """One layout: its id and what tests do with it."""
 
     def __init__(self, user: User, record: JsonObject) -> None:
@@ -20,9 +20,9 @@ class Canvas:
         self.id: str = record["id"]
         self.path = f"{ROOT}/{self.id}"
 
-    def through(self, facade: Facade) -> Canvas:
+    def through(self, facade: FacadeThread) -> LayoutClient:
         """The same layout, by way of another replica."""
-        return Canvas(User(facade, self.user.token), self.record)
+        return LayoutClient(User(facade, self.user.token), self.record)
 
     def call(self, method: str, path: str = "", body: Any = None, **options: Any) -> httpx.Response:
         return self.user.call(method, self.path + path, body, **options)
@@ -57,11 +57,11 @@ class Canvas:
         return self.user.ok("POST", f"{self.path}/layers/batch", {"layers": list(items), **body})
 
 
-def layout(show: Show, **body: Any) -> Canvas:
-    return Canvas(show.user, show.user.ok("POST", ROOT, {"projectId": show.id, **body}))
+def layout(show: Show, **body: Any) -> LayoutClient:
+    return LayoutClient(show.user, show.user.ok("POST", ROOT, {"projectId": show.id, **body}))
 
 
-def scene(show: Show, **body: Any) -> Canvas:
+def scene(show: Show, **body: Any) -> LayoutClient:
     return layout(show, type="LAYOUT_TYPE_SCENE", **body)
 
 

@@ -43,7 +43,7 @@ def merged(base: Document, change: Document) -> Document:
     return result
 
 
-class Server:
+class NamespaceApi:
     """The API of one namespace."""
 
     def __init__(self, admin: httpx.Client, namespace: str) -> None:

@@ -20,7 +20,7 @@ LATER = 400
 
 
 @dataclass(frozen=True)
-class Call:
+class OperationCall:
     method: str
     path: str
     """`{c}` collection, `{p}` project, `{d}` destination, `{s}` source, `{l}` layout, `{k}` layer."""
@@ -36,60 +36,60 @@ LAYOUT = "/layout/v2/layouts/{l}"
 ADDRESS = {"address": {"rtmpPush": {"url": "rtmp://a.example/live"}}}
 
 CALLS = {
-    "GetCollections": Call("GET", "/live/v2/collection"),
-    "CreateCollection": Call("POST", "/live/v2/collection", {}),
-    "GetCollection": Call("GET", COLLECTION),
-    "UpdateCollection": Call("PATCH", COLLECTION, {"metadata": 1}),
-    "CreateProject": Call("POST", f"{COLLECTION}/project", {}),
-    "GetProject": Call("GET", PROJECT),
-    "UpdateProject": Call("PATCH", PROJECT, {"metadata": 1}),
-    "GetProjectBroadcastStatus": Call("GET", f"{PROJECT}/broadcast/status"),
-    "GetProjectBroadcastSnapshot": Call("GET", f"{PROJECT}/broadcast/snapshot", status=LATER),
-    "StartProjectWebRtc": Call("PUT", f"{PROJECT}/webrtc/start", status=LATER),
-    "StopProjectWebRtc": Call("PUT", f"{PROJECT}/webrtc/stop", status=LATER),
-    "CreateWebRtcAccessToken": Call("POST", f"{PROJECT}/webrtc/token", {"displayName": "B"}, LATER),
-    "CreateDestination": Call("POST", f"{PROJECT}/destination", ADDRESS),
-    "GetDestination": Call("GET", f"{PROJECT}/destination/{{d}}"),
-    "UpdateDestination": Call("PATCH", f"{PROJECT}/destination/{{d}}", {"metadata": 1}),
-    "GetSources": Call("GET", f"{COLLECTION}/source"),
-    "CreateSource": Call("POST", f"{COLLECTION}/source", {"address": {"rtmpPush": {}}}),
-    "GetSource": Call("GET", f"{COLLECTION}/source/{{s}}"),
-    "GetSourceHlsPreview": Call("GET", f"{COLLECTION}/source/{{s}}/preview/hls"),
-    "UpdateSource": Call("PATCH", f"{COLLECTION}/source/{{s}}", {"metadata": 1}),
-    "AddSourceToProject": Call("PUT", f"{PROJECT}/source/{{s}}", {}),
-    "UpdateSourceInProject": Call("PATCH", f"{PROJECT}/source/{{s}}", {"trigger": {}}),
-    "RemoveSourceFromProject": Call("DELETE", f"{PROJECT}/source/{{s}}"),
-    "RefreshAccessToken": Call("PUT", TOKENS, {}),
-    "CreateGuestAccessToken": Call(
+    "GetCollections": OperationCall("GET", "/live/v2/collection"),
+    "CreateCollection": OperationCall("POST", "/live/v2/collection", {}),
+    "GetCollection": OperationCall("GET", COLLECTION),
+    "UpdateCollection": OperationCall("PATCH", COLLECTION, {"metadata": 1}),
+    "CreateProject": OperationCall("POST", f"{COLLECTION}/project", {}),
+    "GetProject": OperationCall("GET", PROJECT),
+    "UpdateProject": OperationCall("PATCH", PROJECT, {"metadata": 1}),
+    "GetProjectBroadcastStatus": OperationCall("GET", f"{PROJECT}/broadcast/status"),
+    "GetProjectBroadcastSnapshot": OperationCall("GET", f"{PROJECT}/broadcast/snapshot", status=LATER),
+    "StartProjectWebRtc": OperationCall("PUT", f"{PROJECT}/webrtc/start", status=LATER),
+    "StopProjectWebRtc": OperationCall("PUT", f"{PROJECT}/webrtc/stop", status=LATER),
+    "CreateWebRtcAccessToken": OperationCall("POST", f"{PROJECT}/webrtc/token", {"displayName": "B"}, LATER),
+    "CreateDestination": OperationCall("POST", f"{PROJECT}/destination", ADDRESS),
+    "GetDestination": OperationCall("GET", f"{PROJECT}/destination/{{d}}"),
+    "UpdateDestination": OperationCall("PATCH", f"{PROJECT}/destination/{{d}}", {"metadata": 1}),
+    "GetSources": OperationCall("GET", f"{COLLECTION}/source"),
+    "CreateSource": OperationCall("POST", f"{COLLECTION}/source", {"address": {"rtmpPush": {}}}),
+    "GetSource": OperationCall("GET", f"{COLLECTION}/source/{{s}}"),
+    "GetSourceHlsPreview": OperationCall("GET", f"{COLLECTION}/source/{{s}}/preview/hls"),
+    "UpdateSource": OperationCall("PATCH", f"{COLLECTION}/source/{{s}}", {"metadata": 1}),
+    "AddSourceToProject": OperationCall("PUT", f"{PROJECT}/source/{{s}}", {}),
+    "UpdateSourceInProject": OperationCall("PATCH", f"{PROJECT}/source/{{s}}", {"trigger": {}}),
+    "RemoveSourceFromProject": OperationCall("DELETE", f"{PROJECT}/source/{{s}}"),
+    "RefreshAccessToken": OperationCall("PUT", TOKENS, {}),
+    "CreateGuestAccessToken": OperationCall(
         "POST",
         f"{TOKENS}/guest",
         {"collectionId": "{c}", "projectId": "{p}", "role": "V", "token": {"direct": {}}},
     ),
-    "CreateGuestCode": Call(
+    "CreateGuestCode": OperationCall(
         "POST", f"{TOKENS}/guest-code", {"collectionId": "{c}", "projectId": "{p}", "url": "https://a.b"}
     ),
-    "GetGuestCodes": Call("GET", f"{TOKENS}/guest-code?projectId={{p}}"),
-    "GetGuestCode": Call("GET", f"{TOKENS}/guest-code/{{code}}"),
-    "DeleteGuestCode": Call("DELETE", f"{TOKENS}/guest-code/{{code}}"),
-    "ListLayouts": Call("GET", "/layout/v2/layouts?projectId={p}&collectionId={c}"),
-    "CreateLayout": Call("POST", "/layout/v2/layouts", {"collectionId": "{c}", "projectId": "{p}"}),
-    "GetLayout": Call("GET", LAYOUT),
-    "UpdateLayout": Call("PATCH", LAYOUT, {"metadata": {}}),
-    "ListLayers": Call("GET", f"{LAYOUT}/layers"),
-    "CreateLayer": Call("POST", f"{LAYOUT}/layers", {"type": "image"}),
-    "Batch": Call("POST", f"{LAYOUT}/layers/batch", {"layers": [{"create": {"type": "image"}}]}),
-    "GetLayer": Call("GET", f"{LAYOUT}/layers/{{k}}"),
-    "UpdateLayer": Call("PATCH", f"{LAYOUT}/layers/{{k}}", {"x": 1}),
-    "DeleteLayer": Call("DELETE", f"{LAYOUT}/layers/{{k}}", {}),
-    "DeleteLayout": Call("DELETE", LAYOUT, {}),
-    "PublishEvent": Call("POST", "/event/v2/publish", {"name": "a", "payload": {}}, status=0),
-    "DeleteDestination": Call("DELETE", f"{PROJECT}/destination/{{d}}?force=true"),
-    "StartProjectBroadcast": Call("POST", f"{PROJECT}/broadcast/start"),
-    "StopProjectBroadcast": Call("POST", f"{PROJECT}/broadcast/stop"),
-    "DeleteSource": Call("DELETE", f"{COLLECTION}/source/{{s}}?force=true"),
-    "DeleteProject": Call("DELETE", f"{PROJECT}?force=true"),
-    "DeleteCollection": Call("DELETE", f"{COLLECTION}?force=true"),
-    "RevokeAccessToken": Call("DELETE", TOKENS),
+    "GetGuestCodes": OperationCall("GET", f"{TOKENS}/guest-code?projectId={{p}}"),
+    "GetGuestCode": OperationCall("GET", f"{TOKENS}/guest-code/{{code}}"),
+    "DeleteGuestCode": OperationCall("DELETE", f"{TOKENS}/guest-code/{{code}}"),
+    "ListLayouts": OperationCall("GET", "/layout/v2/layouts?projectId={p}&collectionId={c}"),
+    "CreateLayout": OperationCall("POST", "/layout/v2/layouts", {"collectionId": "{c}", "projectId": "{p}"}),
+    "GetLayout": OperationCall("GET", LAYOUT),
+    "UpdateLayout": OperationCall("PATCH", LAYOUT, {"metadata": {}}),
+    "ListLayers": OperationCall("GET", f"{LAYOUT}/layers"),
+    "CreateLayer": OperationCall("POST", f"{LAYOUT}/layers", {"type": "image"}),
+    "Batch": OperationCall("POST", f"{LAYOUT}/layers/batch", {"layers": [{"create": {"type": "image"}}]}),
+    "GetLayer": OperationCall("GET", f"{LAYOUT}/layers/{{k}}"),
+    "UpdateLayer": OperationCall("PATCH", f"{LAYOUT}/layers/{{k}}", {"x": 1}),
+    "DeleteLayer": OperationCall("DELETE", f"{LAYOUT}/layers/{{k}}", {}),
+    "DeleteLayout": OperationCall("DELETE", LAYOUT, {}),
+    "PublishEvent": OperationCall("POST", "/event/v2/publish", {"name": "a", "payload": {}}, status=0),
+    "DeleteDestination": OperationCall("DELETE", f"{PROJECT}/destination/{{d}}?force=true"),
+    "StartProjectBroadcast": OperationCall("POST", f"{PROJECT}/broadcast/start"),
+    "StopProjectBroadcast": OperationCall("POST", f"{PROJECT}/broadcast/stop"),
+    "DeleteSource": OperationCall("DELETE", f"{COLLECTION}/source/{{s}}?force=true"),
+    "DeleteProject": OperationCall("DELETE", f"{PROJECT}?force=true"),
+    "DeleteCollection": OperationCall("DELETE", f"{COLLECTION}?force=true"),
+    "RevokeAccessToken": OperationCall("DELETE", TOKENS),
 }
 """In an order in which all can succeed. A status of 0 is any that is neither 401 nor 403."""
 
@@ -97,7 +97,7 @@ STREAMED = {"StreamEvents"}
 """Reports a refusal on the stream, not by a status: tests of the stream have it."""
 
 
-class World:
+class OperationWorld:
     """A project with one of everything, and an id for each."""
 
     def __init__(self, host: User, served: set[str]) -> None:
@@ -131,13 +131,13 @@ class World:
         self.ids["l"] = post("", {"collectionId": self.show.collection, "projectId": self.show.id})
         self.ids["k"] = post(f"/{self.ids['l']}/layers", {"type": "image"})
 
-    def call(self, user: User, call: Call) -> Any:
+    def call(self, user: User, call: OperationCall) -> Any:
         body = json.dumps(call.body).replace('"V"', '"ROLE_VIEWER"') if call.body is not None else None
         for name, value in self.ids.items():
             body = body and body.replace(f'"{{{name}}}"', f'"{value}"')
         return user.call(call.method, self.path(call), None if body is None else json.loads(body))
 
-    def path(self, call: Call) -> str:
+    def path(self, call: OperationCall) -> str:
         path = call.path
         for name, value in self.ids.items():
             path = path.replace(f"{{{name}}}", value)

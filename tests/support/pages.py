@@ -42,7 +42,7 @@ def served(folder: Path) -> Iterator[str]:
 def site(files: dict[str, tuple[str, bytes]]) -> Iterator[str]:
     """Files by their path, with their types, for pages of any origin; gives their address."""
 
-    class Handler(_Quiet):
+    class FileHandler(_Quiet):
         def do_GET(self) -> None:
             if self.path not in files:  # a browser's search for an icon
                 self.send_error(404)
@@ -55,7 +55,7 @@ def site(files: dict[str, tuple[str, bytes]]) -> Iterator[str]:
             with contextlib.suppress(ConnectionError):  # a browser that has enough of a video
                 self.wfile.write(body)
 
-    with _serving(Handler) as address:
+    with _serving(FileHandler) as address:
         yield address
 
 
@@ -66,7 +66,7 @@ def responding(respond: Callable[[str], tuple[int, str]], **headers: str) -> Ite
     The text of a redirect is where it leads.
     """
 
-    class Handler(_Quiet):
+    class ResponseHandler(_Quiet):
         def do_GET(self) -> None:
             status, text = respond(self.path)
             body = text.encode()
@@ -80,7 +80,7 @@ def responding(respond: Callable[[str], tuple[int, str]], **headers: str) -> Ite
             self.end_headers()
             self.wfile.write(body)
 
-    with _serving(Handler) as address:
+    with _serving(ResponseHandler) as address:
         yield f"{address}/"
 
 

@@ -29,7 +29,7 @@ def rtsp_url(path: str) -> str:
     return f"rtsp://{os.environ['ONAIR_READER']}@127.0.0.1:{RTSP_PORT}/{path}"
 
 
-class Receiver:
+class ReceiverClient:
     """Client of the server's API: the state of each path. `make env` gives its password."""
 
     def __init__(self, api: str = API) -> None:
@@ -93,7 +93,7 @@ class GapMonitor:
     `reconnected` tells whether the path's publisher is another connection at the end.
     """
 
-    receiver: Receiver
+    receiver: ReceiverClient
     name: str
     longest_s: float = 0.0
     reconnected: bool = False
@@ -126,7 +126,7 @@ class GapMonitor:
 
     def _run(self) -> None:
         # A separate client: a slow call of the test must not look like a gap.
-        receiver = Receiver()
+        receiver = ReceiverClient()
         moved = time.monotonic()
         try:
             while not self._stop.wait(POLL_S):

@@ -11,7 +11,7 @@ from onair_api.event.stream.session import Session
 from onair_crds.resources.enums import Role
 
 
-class Sender:
+class RecordingSender:
     format = Format.NDJSON
     loss_message: Callable[[], bytes]
 
@@ -36,11 +36,11 @@ class Sender:
     def end(self, code: int, reason: str) -> None: ...
 
 
-class Stream:
+class RecordedStream:
     """A session, and what it was sent."""
 
     def __init__(self, *keys: tuple[str, ...], sees_layouts: bool = True, user: str = "u") -> None:
-        self._sender = Sender()
+        self._sender = RecordingSender()
         identity = Identity("s", user, user, Role.HOST, ())
         self.session = Session("id", identity, Visibility(user, keys, sees_layouts), "token", self._sender)
 

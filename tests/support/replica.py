@@ -55,7 +55,7 @@ class MeasuredProcess:
         self.process.wait()
 
 
-class Replica:
+class ReplicaProcess:
     """A facade process and the access token of a host."""
 
     def __init__(

@@ -50,7 +50,7 @@ def scene_program(wanted: ProgramScene | None = None, **fields: object) -> Progr
     return small_program(composition_url=COMPOSITOR_URL, scene=wanted, **fields)
 
 
-class Page:
+class PageConnection:
     """One connection of a page's to the agent."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
@@ -58,7 +58,7 @@ class Page:
 
     @classmethod
     @asynccontextmanager
-    async def connected(cls, agent: str, origin: str = OURS) -> AsyncIterator[Page]:
+    async def connected(cls, agent: str, origin: str = OURS) -> AsyncIterator[PageConnection]:
         """
         Args:
             agent: http address of its loopback port.

@@ -9,7 +9,7 @@ from typing import Self
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from tests.support.facade import Facade, StoredResources
+from tests.support.facade import FacadeThread, StoredResources
 from tests.support.waiting import wait_for
 
 from onair_api.auth.signing_keys import DATA_KEY, SigningKeys
@@ -22,7 +22,7 @@ from onair_crds.contract.labels import SIGNING_KEY_TYPE
 class AddedSigningKey:
     """The newest key of replicas: they sign with it from the beginning of its context on."""
 
-    def __init__(self, resources: StoredResources, name: str, *facades: Facade) -> None:
+    def __init__(self, resources: StoredResources, name: str, *facades: FacadeThread) -> None:
         """`name` comes after those of other keys in order, for keys that are made in one second."""
         self._cluster, self._name, self._facades = resources, name, facades
         self._path = f"/api/v1/namespaces/{resources.release}/secrets"

@@ -14,7 +14,7 @@ PREFIX = "apistream:live:EVENT_TYPE_PROJECT:*"
 SHOWS = 12
 
 
-class Subscriber:
+class ProjectSubscriber:
     """Keeps projects up to date by their events."""
 
     def __init__(self, stream: WebSocket, known: dict[str, JsonObject]) -> None:
@@ -57,13 +57,13 @@ def compare(
     """Runs `change`; each subscriber, the facade and the API server end up with the same projects."""
     user, collection = shows[0].user, shows[0].collection
     known = {show.id: show.get()["project"] for show in shows}
-    subscribers = [Subscriber(stream, known) for stream in streams]
+    subscribers = [ProjectSubscriber(stream, known) for stream in streams]
     change()
     wanted = stored(resources, collection)
 
     for subscriber in subscribers:
 
-        def matches(subscriber: Subscriber = subscriber) -> bool:
+        def matches(subscriber: ProjectSubscriber = subscriber) -> bool:
             return {id_: each["metadata"] for id_, each in subscriber.projects.items()} == wanted
 
         subscriber.follow(matches, "the subscriber's view is not the cluster's")

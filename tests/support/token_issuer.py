@@ -7,6 +7,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from tests.support.settable_clock import SettableClock
 
 from onair_api.auth.identity import ALL_SCOPES, Identity
 from onair_api.auth.signing_keys import SigningKeys
@@ -24,13 +25,6 @@ DAY_MS = 86_400_000
 
 
 START = 1_800_000_000.0
-
-
-class Clock:
-    now = START
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def pem(key: rsa.RSAPrivateKey) -> bytes:
@@ -53,7 +47,7 @@ class TokenIssuer:
 
     def __init__(self, **settings: Any) -> None:
         self.cluster = Cluster(None, Settings())  # type: ignore[arg-type]
-        self.clock = Clock()
+        self.clock = SettableClock(START)
         self.keys = SigningKeys(self.cluster)
         self.keys._relisted = float("inf")  # an unknown key is not looked for: there is no API server
         self.add_key("one", 1, PRIVATE_KEYS[0])

@@ -11,7 +11,7 @@ import pytest
 from tests.support.facade import StoredResources
 from tests.support.fixtures.facade import api_key, recorded_logs, resources, rights
 from tests.support.redis_server import RedisServer
-from tests.support.replica import MeasuredProcess, Replica
+from tests.support.replica import MeasuredProcess, ReplicaProcess
 
 __all__ = ["api_key", "recorded_logs", "resources", "rights"]
 
@@ -35,17 +35,17 @@ def start_replica(
     resources: StoredResources,
     api_key: str,
     redis_server: RedisServer,
-) -> Callable[..., Replica]:
-    return functools.partial(Replica, tmp_path, programs, rights, resources, api_key, redis_server.url)
+) -> Callable[..., ReplicaProcess]:
+    return functools.partial(ReplicaProcess, tmp_path, programs, rights, resources, api_key, redis_server.url)
 
 
 @pytest.fixture
-def replica(start_replica: Callable[..., Replica]) -> Replica:
+def replica(start_replica: Callable[..., ReplicaProcess]) -> ReplicaProcess:
     """Without limits, as all load comes with one token."""
     return start_replica()
 
 
 @pytest.fixture
-def limited_replica(start_replica: Callable[..., Replica]) -> Replica:
+def limited_replica(start_replica: Callable[..., ReplicaProcess]) -> ReplicaProcess:
     """With the limits of an installation."""
     return start_replica(usual_limits=True)

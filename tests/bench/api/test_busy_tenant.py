@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from tests.support.facade import StoredResources
 from tests.support.quiet_tenant import QuietTenant
-from tests.support.replica import MeasuredProcess, Replica, subscribers
+from tests.support.replica import MeasuredProcess, ReplicaProcess, subscribers
 from websockets.sync.client import ClientConnection, connect
 
 STREAMS, EVENTS_PER_S = 100, 10
@@ -43,7 +43,7 @@ def busy(publisher: ClientConnection) -> Iterator[None]:
 
 
 def test_a_busy_tenant_costs_anothers_delivery_little(
-    limited_replica: Replica,
+    limited_replica: ReplicaProcess,
     programs: list[MeasuredProcess],
     resources: StoredResources,
     report: Callable[..., float],

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import StoredResources
-from tests.support.replica import LOAD, MeasuredProcess, Replica
+from tests.support.replica import LOAD, MeasuredProcess, ReplicaProcess
 
 PROJECTS = 1000
 CHANGES, PER_S = 1000, 100
@@ -21,7 +21,7 @@ BOUND_MS = 15.0
 
 def test_change_to_event(
     programs: list[MeasuredProcess],
-    replica: Replica,
+    replica: ReplicaProcess,
     resources: StoredResources,
     control_plane: ControlPlane,
     kubeconfig: Path,

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from tests.support.control_plane import free_port
-from tests.support.replica import LOAD, MeasuredProcess, Replica, subscribers
+from tests.support.replica import LOAD, MeasuredProcess, ReplicaProcess, subscribers
 from tests.support.waiting import wait_for
 from websockets.sync.client import connect
 
@@ -42,7 +42,9 @@ class Figures:
         self.burst_per_core_s = self.burst["deliveries"] / (server.cpu_s() - started)
 
 
-def test_fan_out(programs: list[MeasuredProcess], replica: Replica, report: Callable[..., float]) -> None:
+def test_fan_out(
+    programs: list[MeasuredProcess], replica: ReplicaProcess, report: Callable[..., float]
+) -> None:
     load = subscribers(
         programs, replica.port, "/event/v2/stream?subscribe.name=bench:*", replica.token, SUBSCRIBERS
     )
@@ -86,7 +88,7 @@ def test_fan_out(programs: list[MeasuredProcess], replica: Replica, report: Call
 
 
 def test_idle_streams(
-    programs: list[MeasuredProcess], replica: Replica, report: Callable[..., float]
+    programs: list[MeasuredProcess], replica: ReplicaProcess, report: Callable[..., float]
 ) -> None:
     before = replica.program.resident_mb()
     subscribers(programs, replica.port, "/event/v2/stream?subscribe.name=*", replica.token, IDLE)

@@ -13,7 +13,7 @@ import pytest
 from tests.support.facade import StoredResources
 from tests.support.own_cpus import on_its_own_cpus
 from tests.support.quiet_tenant import QuietTenant
-from tests.support.replica import LOAD, MeasuredProcess, Replica
+from tests.support.replica import LOAD, MeasuredProcess, ReplicaProcess
 
 STREAMS, WILDCARDS = 1000, 256
 MEASURED_S = 20.0
@@ -27,7 +27,7 @@ def p99(of: list[float]) -> float:
 
 @pytest.mark.parametrize("apart", [True, False], ids=["on its own CPUs", "all on the same CPUs"])
 def test_a_hostile_tenant_costs_another_little(
-    limited_replica: Replica,
+    limited_replica: ReplicaProcess,
     programs: list[MeasuredProcess],
     resources: StoredResources,
     report: Callable[..., float],

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import httpx
 from tests.support.control_plane import ControlPlane, free_port
 from tests.support.facade import StoredResources
-from tests.support.replica import LOAD, MeasuredProcess, Replica
+from tests.support.replica import LOAD, MeasuredProcess, ReplicaProcess
 from tests.support.waiting import wait_for
 
 CONNECTIONS, SECONDS, ROUNDS = 16, 4, 3
@@ -17,7 +17,7 @@ PATCHES = 300
 LIVE = "/live/v2"
 
 
-def make_project(replica: Replica) -> tuple[httpx.Client, str, bytes]:
+def make_project(replica: ReplicaProcess) -> tuple[httpx.Client, str, bytes]:
     http = httpx.Client(
         base_url=f"http://127.0.0.1:{replica.port}",
         headers={"Authorization": f"Bearer {replica.token}"},
@@ -42,7 +42,9 @@ def rate(server: MeasuredProcess, port: int, path: str, token: str, programs: li
     return float(result["requests"] / (server.cpu_s() - before))
 
 
-def test_get_project(programs: list[MeasuredProcess], replica: Replica, report: Callable[..., float]) -> None:
+def test_get_project(
+    programs: list[MeasuredProcess], replica: ReplicaProcess, report: Callable[..., float]
+) -> None:
     _, path, body = make_project(replica)
     port = free_port()
     bare = MeasuredProcess([str(LOAD / "bare_route.py"), str(port)])
@@ -70,7 +72,10 @@ def _serves(port: int, path: str, body: bytes) -> bool:
 
 
 def test_patch_project(
-    replica: Replica, resources: StoredResources, control_plane: ControlPlane, report: Callable[..., float]
+    replica: ReplicaProcess,
+    resources: StoredResources,
+    control_plane: ControlPlane,
+    report: Callable[..., float],
 ) -> None:
     http, path, _ = make_project(replica)
     name = path.rpartition("/")[2]

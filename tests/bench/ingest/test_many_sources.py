@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.support.control_plane import free_port
 from tests.support.delivery.cost import cost, memory_mb, running
-from tests.support.ingest.clip import Encoding, make_clip
+from tests.support.ingest.clip import ClipEncoding, make_clip
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.reader import Reader, reading
 from tests.support.ingest.scripted_facade import ScriptedFacade
@@ -31,7 +31,7 @@ FFMPEG = ("ffmpeg", "-loglevel", "error", "-nostdin", "-y")
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    small = Encoding(640, 360, bitrate_kbps=1000)
+    small = ClipEncoding(640, 360, bitrate_kbps=1000)
     return make_clip(tmp_path_factory.mktemp("clip") / "clip.mkv", CLIP_S, small)
 
 

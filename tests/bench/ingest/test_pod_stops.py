@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.support.ingest.ingest_installation import PODS, Installation
+from tests.support.ingest.ingest_installation import PODS, IngestInstallation
 from tests.support.ingest.network import Network
-from tests.support.ingest.publishers import FfmpegThatReconnects, Publisher, SrtLiveTransmit
+from tests.support.ingest.publishers import FfmpegThatReconnects, PipelinePublisher, SrtLiveTransmit
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
@@ -26,7 +26,7 @@ BOUND_S = 3.0
 @pytest.mark.parametrize("how", ["stopped", "killed"])
 @pytest.mark.parametrize("protocol", ["rtmp", "srt"])
 def test_a_publisher_whose_pod_ends(
-    installation: Installation, report: Callable[..., float], tmp_path: Path, protocol: str, how: str
+    installation: IngestInstallation, report: Callable[..., float], tmp_path: Path, protocol: str, how: str
 ) -> None:
     source = installation.source(**{f"{protocol}Push": {"enabled": True}})
     told, again = [], []
@@ -70,7 +70,7 @@ def test_a_publisher_whose_pod_ends(
     report(f"ingest pod {how} → connected at another one, {protocol.upper()}", again, "s")
 
 
-def publisher(network: Network, source: JsonObject, protocol: str, log: Path) -> Publisher:
+def publisher(network: Network, source: JsonObject, protocol: str, log: Path) -> PipelinePublisher:
     if protocol == "rtmp":
         key = source["address"]["rtmpPush"]["key"]
         return FfmpegThatReconnects(f"rtmp://127.0.0.1:{network.tcp_port}/live/{key}", log)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tests.support.delivery.hls_player import playing
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.ingest.arrivals import Arrivals
-from tests.support.ingest.clip import RATE_HZ, Encoding, clicks_ms, make_clip
+from tests.support.ingest.clip import RATE_HZ, ClipEncoding, clicks_ms, make_clip
 from tests.support.ingest.hls_relay import relayed
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.previews import want
@@ -78,7 +78,9 @@ def clip_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
 
     @cache
     def made(b_frames: int) -> Path:
-        return make_clip(tmp_path_factory.mktemp("clip") / "clip.mkv", CLIP_S, Encoding(b_frames=b_frames))
+        return make_clip(
+            tmp_path_factory.mktemp("clip") / "clip.mkv", CLIP_S, ClipEncoding(b_frames=b_frames)
+        )
 
     return made
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from tests.support.gateway_server import SECRET, GatewayServer, stream_state
 from tests.support.ingest.arrivals import Arrivals
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.ingest_operator import camera, operated, status_with
@@ -55,7 +55,7 @@ async def test_the_state_of_a_source_follows_its_encoder(
                 return await _told(operated_namespace) > before
 
             url = pushed.rtmp if protocol == "rtmp" else pushed.pod.srt(f"publish:{pushed.key}")
-            with Encoder(url, options=NO_LOOKAHEAD) as encoder:
+            with FfmpegEncoder(url, options=NO_LOOKAHEAD) as encoder:
                 await until(asked, "the hook's question")
                 began = time.time()
                 await status_with(operated_namespace, connect="Connected")
@@ -92,7 +92,7 @@ async def test_who_does_not_name_both_is_connected_as_soon(
     async with _pushed(operated_namespace, tmp_path, "rtmpPush") as pushed:
         for _ in range(ROUNDS):
             pushed.arrivals.first_media_ms = None
-            with Encoder(pushed.rtmp, **encoder) as pushing:
+            with FfmpegEncoder(pushed.rtmp, **encoder) as pushing:
                 await status_with(operated_namespace, connect="Connected")
                 assert pushed.arrivals.first_media_ms
                 connected.append(time.time() - pushed.arrivals.first_media_ms / 1000)
@@ -138,7 +138,7 @@ async def _pushed(operated_namespace: OperatedNamespace, folder: Path, kind: str
             yield _Camera(facade, pod, arrivals, key)
 
 
-async def _seconds_until_disconnected(operated_namespace: OperatedNamespace, encoder: Encoder) -> float:
+async def _seconds_until_disconnected(operated_namespace: OperatedNamespace, encoder: FfmpegEncoder) -> float:
     encoder.process.kill()
     began = time.monotonic()
     await status_with(operated_namespace, connect="Disconnected")

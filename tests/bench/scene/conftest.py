@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from tests.support.cluster import address
 from tests.support.control_plane import ControlPlane
-from tests.support.ingest.clip import Encoding, make_clip
+from tests.support.ingest.clip import ClipEncoding, make_clip
 from tests.support.media.live_view import LiveView
-from tests.support.receiver import Receiver, read_url
+from tests.support.receiver import ReceiverClient, read_url
 from tests.support.redis_server import RedisServer
-from tests.support.scene.bench_stage import Stage
+from tests.support.scene.bench_stage import BenchStage
 from tests.support.scene.live_scene import LiveLayout, LiveScene, PutOnAir
 from tests.support.scene.on_air import on_air
 from tests.support.shows import LiveShow
@@ -33,7 +33,7 @@ def scene(make_show: Callable[..., LiveShow]) -> LiveScene:
 
 
 @pytest.fixture
-def put_on_air(scene: LiveScene, receiver: Receiver, path: str) -> PutOnAir:
+def put_on_air(scene: LiveScene, receiver: ReceiverClient, path: str) -> PutOnAir:
     """Starts the scene with one of its layouts, and shows what is received of it."""
 
     @contextmanager
@@ -56,11 +56,11 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kept = CLIPS / f"{CLIP_S:g}-s.mkv"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(make_clip(tmp_path_factory.mktemp("clip") / kept.name, CLIP_S, Encoding()), kept)
+        shutil.move(make_clip(tmp_path_factory.mktemp("clip") / kept.name, CLIP_S, ClipEncoding()), kept)
     return kept
 
 
 @pytest.fixture(scope="module")
-def stage(control_plane: ControlPlane, crds: None, redis_server: RedisServer) -> Iterator[Stage]:
+def stage(control_plane: ControlPlane, crds: None, redis_server: RedisServer) -> Iterator[BenchStage]:
     with on_air(control_plane, redis_server, SIZE) as (air, url):
-        yield Stage(air, url)
+        yield BenchStage(air, url)

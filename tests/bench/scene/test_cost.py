@@ -23,7 +23,7 @@ from tests.support.scene.bench_stage import (
     HEIGHT,
     PLACES,
     WIDTH,
-    Stage,
+    BenchStage,
     guest_layer,
     pushed,
     source_layer,
@@ -115,7 +115,7 @@ def measured(air: OnAir) -> Counter[str]:
 
 
 def in_turns(
-    stage: Stage, scene: LiveLayout, page: str, check: Callable[[], None], rounds: int
+    stage: BenchStage, scene: LiveLayout, page: str, check: Callable[[], None], rounds: int
 ) -> tuple[list[Counter[str]], list[Counter[str]]]:
     """Cores of the pod's programs with the scene, and with the page, each several times.
 
@@ -146,7 +146,7 @@ def told(report: Callable[..., float], name: str, cores: list[Counter[str]]) -> 
             report(f"{name}: {program}", samples, "core")
 
 
-def test_an_idle_scene_costs_little(stage: Stage, report: Callable[..., float]) -> None:
+def test_an_idle_scene_costs_little(stage: BenchStage, report: Callable[..., float]) -> None:
     with served(DEMO) as pages:
         backdrop = f"{pages}/stage.svg"
         scene = stage.air.scene(**layers(backdrop))
@@ -160,7 +160,7 @@ def test_an_idle_scene_costs_little(stage: Stage, report: Callable[..., float]) 
 
 
 def with_sources(
-    number: int, stage: Stage, clip: Path, report: Callable[..., float], folder: Path, rounds: int
+    number: int, stage: BenchStage, clip: Path, report: Callable[..., float], folder: Path, rounds: int
 ) -> float:
     """Records and returns the cores of the pod with a scene of sources."""
     sources = [stage.air.source() for _ in range(number)]
@@ -181,19 +181,19 @@ def with_sources(
 
 
 def test_a_scene_of_two_sources(
-    stage: Stage, clip: Path, report: Callable[..., float], tmp_path: Path
+    stage: BenchStage, clip: Path, report: Callable[..., float], tmp_path: Path
 ) -> None:
     assert with_sources(2, stage, clip, report, tmp_path, 2) < TWO_SOURCES_BOUND * 2
 
 
 def test_a_scene_of_four_sources(
-    stage: Stage, clip: Path, report: Callable[..., float], tmp_path: Path
+    stage: BenchStage, clip: Path, report: Callable[..., float], tmp_path: Path
 ) -> None:
     with_sources(4, stage, clip, report, tmp_path, 1)
 
 
 async def test_a_scene_of_four_sources_and_two_guests(
-    stage: Stage, clip: Path, report: Callable[..., float]
+    stage: BenchStage, clip: Path, report: Callable[..., float]
 ) -> None:
     air = stage.air
     sources = [await asyncio.to_thread(air.source) for _ in range(len(PLACES))]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.support.media.live_view import LiveView, Pixels
 from tests.support.rooms.member import member
-from tests.support.scene.bench_stage import Stage
+from tests.support.scene.bench_stage import BenchStage
 from tests.support.scene.on_air import square
 
 from onair_crds.shapes import JsonObject
@@ -77,7 +77,12 @@ def publisher(clip: Path, url: str) -> Iterator[subprocess.Popen[bytes]]:
     ],
 )
 def test_what_stands_for_a_source_is_on_air_soon(
-    stage: Stage, clip: Path, report: Callable[..., float], how: str, sent: signal.Signals, bound_s: float
+    stage: BenchStage,
+    clip: Path,
+    report: Callable[..., float],
+    how: str,
+    sent: signal.Signals,
+    bound_s: float,
 ) -> None:
     id_, url = stage.air.source()
     delays = []
@@ -99,7 +104,7 @@ def test_what_stands_for_a_source_is_on_air_soon(
 
 
 async def test_what_stands_for_a_guest_who_leaves_is_on_air_soon(
-    stage: Stage, report: Callable[..., float]
+    stage: BenchStage, report: Callable[..., float]
 ) -> None:
     air, delays = stage.air, []
     token = await asyncio.to_thread(lambda: air.room_token(air.guest("carl"), "carl"))

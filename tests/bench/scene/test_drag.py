@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from tests.support.media.live_view import Frame, Pixels
+from tests.support.media.live_view import DecodedFrame, Pixels
 from tests.support.scene.live_scene import LiveLayout, LiveScene, PutOnAir
 
 RATE = 30
@@ -36,7 +36,7 @@ def square_at(x: int) -> Callable[[Pixels], bool]:
     return there
 
 
-def positions(frames: list[Frame]) -> list[tuple[float, float]]:
+def positions(frames: list[DecodedFrame]) -> list[tuple[float, float]]:
     """The time of each frame, on an even clock, and where the square is: from its first move to its last."""
     seen = [edge for frame in frames if (edge := left_edge(frame.pixels)) is not None]
     moving = [number for number, (a, b) in enumerate(pairwise(seen)) if a != b]

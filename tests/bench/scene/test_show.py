@@ -20,7 +20,15 @@ from tests.support.pod_pair import metrics_at
 from tests.support.program_cpu import programs_cores, programs_major_faults
 from tests.support.rooms.member import member
 from tests.support.scene import media
-from tests.support.scene.bench_stage import BOXES, PLACES, WIDTH, Stage, guest_layer, pushed, source_layer
+from tests.support.scene.bench_stage import (
+    BOXES,
+    PLACES,
+    WIDTH,
+    BenchStage,
+    guest_layer,
+    pushed,
+    source_layer,
+)
 from tests.support.scene.live_scene import LiveLayout
 from tests.support.scene.on_air import RATE, OnAir
 
@@ -49,12 +57,12 @@ CUT_OFF = 0.2
 Clock = list[painted.Painted | None]
 
 
-class Layouts(NamedTuple):
+class BenchLayouts(NamedTuple):
     shown: list[LiveLayout]
     empty: LiveLayout
 
 
-class Window(NamedTuple):
+class ShowWindow(NamedTuple):
     """Frames between two switches, without the transition; and which source is heard in it."""
 
     frames: slice
@@ -69,7 +77,7 @@ class Performance(NamedTuple):
     """From when until when there was the empty page alone."""
 
 
-def build(air: OnAir, sources: list[str], files_at: str) -> Layouts:
+def build(air: OnAir, sources: list[str], files_at: str) -> BenchLayouts:
     """Three layouts of the same elements in the same places; another source is heard in the second."""
     box = {"x": TICKER_BOX.x, "y": TICKER_BOX.y, "width": WIDTH, "height": 60}
     ticker: JsonObject = {
@@ -89,10 +97,10 @@ def build(air: OnAir, sources: list[str], files_at: str) -> Layouts:
         words = {"text": "Good evening", "style": {"fontSize": 40}}
         text: JsonObject = {"type": "text", "x": 40, "y": 500 + 40 * number, "data": words}
         layouts.append(air.scene(way, backdrop=backdrop, **shown, **guests, text=text, ticker=ticker))
-    return Layouts(layouts, air.scene(ticker=ticker))
+    return BenchLayouts(layouts, air.scene(ticker=ticker))
 
 
-def windows(clock: Clock, switches: list[tuple[float, int]]) -> list[Window]:
+def windows(clock: Clock, switches: list[tuple[float, int]]) -> list[ShowWindow]:
     """
     Args:
         clock: what the ticker shows on each frame.
@@ -105,7 +113,7 @@ def windows(clock: Clock, switches: list[tuple[float, int]]) -> list[Window]:
             if each and (begin_s + SETTLE_S) * 1000 < each.wall_ms < end_s * 1000 - 200
         ]
         assert within, "the page's clock is not seen between two switches"
-        found.append(Window(slice(within[0], within[-1] + 1), heard))
+        found.append(ShowWindow(slice(within[0], within[-1] + 1), heard))
     return found
 
 
@@ -119,7 +127,7 @@ def missed_percent(clock: Clock, chosen: list[slice]) -> float:
     return float(missed / of)
 
 
-def through_switches(recording: Path, box: Box, clock: Clock, shown: list[Window]) -> tuple[float, float]:
+def through_switches(recording: Path, box: Box, clock: Clock, shown: list[ShowWindow]) -> tuple[float, float]:
     """Percent of a source's frames that bring nothing new once all is there, transitions and all.
 
     Both layouts of a crossfade show it in one place, and the stinger leaves its clock free. In a swipe it is
@@ -140,12 +148,12 @@ def through_switches(recording: Path, box: Box, clock: Clock, shown: list[Window
     return 100 * (nominal - new) / nominal, unread / len(swipes) / (SWIPE_S * RATE)
 
 
-def skipped_percent(clock: Clock, shown: list[Window]) -> float:
+def skipped_percent(clock: Clock, shown: list[ShowWindow]) -> float:
     """Percent of a guest's frames that are never seen, in all windows."""
     return statistics.mean(painted.skipped_percent(clock[each.frames]) for each in shown)
 
 
-def offsets_ms(recording: Path, clocks: list[Clock], shown: list[Window]) -> list[list[float]]:
+def offsets_ms(recording: Path, clocks: list[Clock], shown: list[ShowWindow]) -> list[list[float]]:
     """Audio minus video of each source, in each window in which it is heard."""
     times_s, clicks_s = boxes.frame_times_s(recording), boxes.click_times_s(recording)
     found: list[list[float]] = [[] for _ in clocks]
@@ -158,10 +166,10 @@ def offsets_ms(recording: Path, clocks: list[Clock], shown: list[Window]) -> lis
     return found
 
 
-def perform(stage: Stage, layouts: Layouts, folder: Path) -> Performance:
+def perform(stage: BenchStage, layouts: BenchLayouts, folder: Path) -> Performance:
     """Records the show."""
     whole_s = EMPTY_S + STAY_S * len(layouts.shown) * ROUNDS + BEGIN_S
-    recordings: list[probe.Recording] = []
+    recordings: list[probe.RecordedFile] = []
     recorder = threading.Thread(target=lambda: recordings.append(probe.record(stage.url, whole_s, folder)))
     recorder.start()
     began_s = time.time()
@@ -218,7 +226,7 @@ def report_cores(report: Callable[..., float], pod: Counter[str], machine: Count
                 report(f"show: CPU of {of} {program}", [used], "core")
 
 
-async def test_a_show(stage: Stage, clip: Path, tmp_path: Path, report: Callable[..., float]) -> None:
+async def test_a_show(stage: BenchStage, clip: Path, tmp_path: Path, report: Callable[..., float]) -> None:
     air = stage.air
     sources = [await asyncio.to_thread(air.source) for _ in range(2)]
     files = {

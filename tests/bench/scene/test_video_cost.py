@@ -11,7 +11,7 @@ from tests.support.media import boxes, probe
 from tests.support.media.boxes import Box
 from tests.support.pages import site
 from tests.support.program_cpu import programs_cores
-from tests.support.scene.bench_stage import Stage
+from tests.support.scene.bench_stage import BenchStage
 
 SETTLE_S, MEASURE_S, SHOWN_S, CLIP_S = 4.0, 10.0, 6.0, 60
 ROUNDS = 3
@@ -34,7 +34,7 @@ def tagged(clip: Path, matrix: int, folder: Path) -> bytes:
 
 
 def test_a_video_of_the_whole_picture(
-    stage: Stage, clip: Path, report: Callable[..., float], tmp_path: Path
+    stage: BenchStage, clip: Path, report: Callable[..., float], tmp_path: Path
 ) -> None:
     files = {f"/{name}.mp4": ("video/mp4", tagged(clip, of, tmp_path)) for name, of in MATRICES.items()}
     cores: dict[str, list[float]] = {name: [] for name in MATRICES}

@@ -12,9 +12,9 @@ import httpx
 from tests.support.canaries import on_node, places, secrets_of, spellings
 from tests.support.cluster import SYSTEM, LocalCluster, connect_of
 from tests.support.helm import KEYS
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.pod_page import URL, page_of_source
-from tests.support.receiver import IN_CLUSTER_RTMP, Receiver
+from tests.support.receiver import IN_CLUSTER_RTMP, ReceiverClient
 from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.contract.ingest_gateway import reader_token, stream_of_key
@@ -46,7 +46,10 @@ def addresses(given: dict[str, str]) -> list[JsonObject]:
 
 
 def test_no_secret_is_anywhere_but_in_secrets(
-    make_show: Callable[..., LiveShow], facade_client: FacadeClient, cluster: LocalCluster, receiver: Receiver
+    make_show: Callable[..., LiveShow],
+    facade_client: FacadeClient,
+    cluster: LocalCluster,
+    receiver: ReceiverClient,
 ) -> None:
     given: dict[str, str] = {}
     show = make_show(URL, webrtc={"hosted": {}})
@@ -77,7 +80,10 @@ def test_no_secret_is_anywhere_but_in_secrets(
     }
     show.start()
     pod = cluster.until("the pod runs", lambda: cluster.running_pod(show.project))
-    with page_of_source(cluster, pod, source["sourceId"]), Encoder(source["address"]["rtmpPush"]["url"]):
+    with (
+        page_of_source(cluster, pod, source["sourceId"]),
+        FfmpegEncoder(source["address"]["rtmpPush"]["url"]),
+    ):
         receiver.wait_ready(f"live/{given['stream-key']}", 60)
         cluster.until("its page reads the source", lambda: is_read(cluster), 60)
         given |= tokens_of_player(facade_client, f"/collection/{show.collection}/source/{source['sourceId']}")

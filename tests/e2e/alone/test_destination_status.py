@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 
 from tests.support.cluster import LocalCluster, address, connect_of
-from tests.support.receiver import Receiver
+from tests.support.receiver import ReceiverClient
 from tests.support.shows import LiveShow
 
 
 def test_a_connection_is_in_the_status_within_a_second(
-    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
+    on_air: LiveShow, cluster: LocalCluster, receiver: ReceiverClient, path: str
 ) -> None:
     """The bound is 500 ms; a kubectl call takes 100 to 200 ms, so tests gate at a multiple of it."""
     destination = on_air.add_destination(**address(f"{path}-2"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster, connect_of
 from tests.support.fixtures.figures import Record
-from tests.support.receiver import GapMonitor, Receiver
+from tests.support.receiver import GapMonitor, ReceiverClient
 from tests.support.shows import LiveShow
 
 QUIET_S = 1.0
@@ -32,7 +32,7 @@ def in_encoder(cluster: LocalCluster, pod: str, container: str, *command: str) -
 def test_a_program_killed_three_times_is_restarted_each_time(
     on_air: LiveShow,
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     record: Record,
     container: str,
@@ -54,7 +54,7 @@ def test_a_program_killed_three_times_is_restarted_each_time(
     assert [c["restartCount"] for c in pod_status["containerStatuses"]] == [0, 0]
 
 
-def moved(receiver: Receiver, path: str, before: int) -> bool:
+def moved(receiver: ReceiverClient, path: str, before: int) -> bool:
     """Whether bytes have arrived; the count restarts with a reconnection."""
     now = receiver.received_bytes(path)
     return now > 0 and now != before
@@ -63,7 +63,7 @@ def moved(receiver: Receiver, path: str, before: int) -> bool:
 def test_a_deleted_pod_is_replaced_within_15_s(
     on_air: LiveShow,
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     record: Record,
 ) -> None:
@@ -84,7 +84,7 @@ def test_a_deleted_pod_is_replaced_within_15_s(
 def test_a_killed_operator_costs_no_media(
     on_air: LiveShow,
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     record: Record,
 ) -> None:
@@ -125,7 +125,7 @@ def test_a_killed_operator_costs_no_media(
 def test_a_restarted_api_server_costs_no_media(
     on_air: LiveShow,
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     record: Record,
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.support.cluster import PROBE, LocalCluster, address
 from tests.support.ingest.pod_page import URL, page_in_pod
 from tests.support.media import probe
-from tests.support.receiver import GapMonitor, Receiver, read_url
+from tests.support.receiver import GapMonitor, ReceiverClient, read_url
 from tests.support.shows import LiveShow
 
 from onair_crds.contract.pod import METRICS_PORT
@@ -63,7 +63,7 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
     one_node: None,
     make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     tmp_path: Path,
     record: Callable[..., None],

@@ -15,7 +15,7 @@ from tests.support.cluster import SYSTEM, LocalCluster, address
 from tests.support.fixtures.clip import CLIP_S
 from tests.support.fixtures.figures import Record
 from tests.support.media import probe
-from tests.support.receiver import GapMonitor, Receiver, read_url
+from tests.support.receiver import GapMonitor, ReceiverClient, read_url
 from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import Document, JsonObject
@@ -87,7 +87,7 @@ def test_a_show_goes_on_while_all_ingest_is_killed_its_gateway_hangs_and_one_pod
     facade_client: FacadeClient,
     make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     clip: Path,
     tmp_path: Path,

@@ -16,10 +16,10 @@ import yaml
 from tests.support.certificate_authority import CertificateAuthority
 from tests.support.cloud_balancers import CloudBalancers
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.previews import seen
 from tests.support.programs import program
-from tests.support.receiver import GapMonitor, Receiver
+from tests.support.receiver import GapMonitor, ReceiverClient
 from tests.support.rooms.member import member
 from tests.support.shows import FacadeClient, LiveShow
 from tests.support.waiting import seconds_until
@@ -78,7 +78,7 @@ def test_an_upgrade_with_other_values_does_not_affect_a_live_show(
     on_air: LiveShow,
     make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     certificate: ssl.SSLContext,
     passphrase: str,
@@ -147,7 +147,7 @@ def pushes_to_a_region(
     assert urls["rtmps", region] == f"rtmps://{host}:1936/live"
     with socket.create_connection((host, 1936), timeout=5) as plain:
         trusted.wrap_socket(plain, server_hostname=INGEST).close()
-    with Encoder(f"{urls['rtmps', region]}/{push['key']}"):
+    with FfmpegEncoder(f"{urls['rtmps', region]}/{push['key']}"):
 
         def gateway() -> str | None:
             status = cluster.get("source", source["sourceId"])["status"]
@@ -159,7 +159,7 @@ def pushes_to_a_region(
 
 
 def test_an_uninstall_leaves_a_show_on_air_and_a_new_install_takes_it_up(
-    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str, reinstall: None
+    on_air: LiveShow, cluster: LocalCluster, receiver: ReceiverClient, path: str, reinstall: None
 ) -> None:
     pod = cluster.encoder_pod(on_air.project)
     uid = cluster.get("pod", pod)["metadata"]["uid"]

@@ -12,7 +12,7 @@ import httpx
 import pytest
 import yaml
 from tests.support.cluster import SYSTEM, LocalCluster
-from tests.support.receiver import Receiver
+from tests.support.receiver import ReceiverClient
 from tests.support.shows import FacadeClient
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -40,7 +40,7 @@ def _responds(facade: FacadeClient) -> bool:
 
 
 def test_a_show_runs_from_manifests_alone(
-    no_facade: None, cluster: LocalCluster, receiver: Receiver, tmp_path: Path
+    no_facade: None, cluster: LocalCluster, receiver: ReceiverClient, tmp_path: Path
 ) -> None:
     documents = [d for f in sorted(EXAMPLES.glob("*.yaml")) for d in yaml.safe_load_all(f.read_text()) if d]
     show = next(

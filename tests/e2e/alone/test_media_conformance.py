@@ -11,7 +11,7 @@ import pytest
 from tests.support.cluster import address
 from tests.support.media import probe
 from tests.support.media.machine_noise import MachineNoise
-from tests.support.receiver import Receiver, read_url
+from tests.support.receiver import ReceiverClient, read_url
 from tests.support.shows import LiveShow
 
 from onair_crds.shapes import JsonObject
@@ -39,7 +39,7 @@ CASES: list[tuple[str, int, int, JsonObject]] = [
 @pytest.mark.parametrize(("name", "width", "height", "project"), CASES, ids=[c[0] for c in CASES])
 def test_received_media_conforms_to_the_project(
     make_show: Callable[..., LiveShow],
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     tmp_path: Path,
     name: str,

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster, address
-from tests.support.receiver import GapMonitor, Receiver
+from tests.support.receiver import GapMonitor, ReceiverClient
 from tests.support.shows import LiveShow
 
 from onair_crds.shapes import Document
@@ -95,7 +95,7 @@ def frozen(cluster: LocalCluster, name: str) -> Iterator[None]:
 def test_a_show_continues_on_another_node_when_its_node_fails(
     make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     encoders_only_node: str,
 ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support.cluster import SYSTEM, LocalCluster
-from tests.support.receiver import GapMonitor, Receiver
+from tests.support.receiver import GapMonitor, ReceiverClient
 from tests.support.shows import FacadeClient, LiveShow
 from tests.support.steady_requests import SteadyRequests
 
@@ -56,7 +56,7 @@ def test_a_rollout_of_the_operator_costs_no_media(
     two_replicas: Callable[[str], None],
     on_air: LiveShow,
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
 ) -> None:
     two_replicas("onair-operator")

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 import pytest
 from tests.support.cluster import LocalCluster
 from tests.support.event_client import WebSocket, events_of
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.rooms.participant import participant
 from tests.support.shows import FacadeClient, LiveShow
 
@@ -60,7 +60,7 @@ async def test_two_browsers_see_and_hear_each_other_and_a_camera_until_the_room_
         room = cluster.until("both are told", lambda: (r := _room(cluster, show)).get("count") == 2 and r)
         assert {each["displayName"] for each in room["participants"]} == {"Anna", "Ben"}
         camera, pushed = add_camera(facade_client, show)
-        with Encoder(pushed):
+        with FfmpegEncoder(pushed):
             await ben.until("it is seen", lambda report: report["frames"][f"{camera} screen_share"] > 5, 20)
             assert ben.report["participants"][camera]["name"] == "Camera"
         await ben.until("it is gone", lambda report: camera not in report["participants"], 5)

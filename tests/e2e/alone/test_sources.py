@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 from tests.support.cluster import LocalCluster, address
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.pod_page import URL, page_of_source
 from tests.support.media import probe
-from tests.support.receiver import Receiver, read_url
+from tests.support.receiver import ReceiverClient, read_url
 from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import JsonObject
@@ -56,7 +56,7 @@ def test_what_is_pushed_by_rtmp_is_on_the_page_and_at_the_rtmp_server(
     facade_client: FacadeClient,
     make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
-    receiver: Receiver,
+    receiver: ReceiverClient,
     path: str,
     clip: Path,
 ) -> None:
@@ -93,7 +93,7 @@ def test_srt_is_pushed_to_the_address_of_this_machine(
     source = add_source(facade_client, make_show().collection, "srtPush")
     push = source["address"]["srtPush"]
     assert push["baseUrl"].startswith("srt://localhost:")
-    with Encoder(push["url"]):
+    with FfmpegEncoder(push["url"]):
         cluster.until("connected", lambda: connect_of(facade_client, source) == "CONNECT_STATE_CONNECTED", 10)
 
 
@@ -101,6 +101,6 @@ def test_a_wrong_key_is_refused(
     facade_client: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
 ) -> None:
     source = add_source(facade_client, make_show().collection)
-    with Encoder(f"{source['address']['rtmpPush']['baseUrl']}/nobodys") as encoder:
+    with FfmpegEncoder(f"{source['address']['rtmpPush']['baseUrl']}/nobodys") as encoder:
         assert encoder.ends() != 0
     assert connect_of(facade_client, source) == "CONNECT_STATE_DISCONNECTED"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.certificate_authority import CertificateAuthority
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
-from tests.support.facade import Facade, StoredResources
+from tests.support.facade import FacadeThread, StoredResources
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
@@ -52,9 +52,9 @@ def folder_in(parent: Path, name: str) -> Path:
 
 
 @contextmanager
-def facade_with(redis: RedisSettings, rights: Path, resources: StoredResources) -> Iterator[Facade]:
+def facade_with(redis: RedisSettings, rights: Path, resources: StoredResources) -> Iterator[FacadeThread]:
     limits, events = RateLimitSettings(per_token=1000), EventSettings(drain_s=0.1)
-    with Facade(
+    with FacadeThread(
         rights, resources.shows, resources.release, redis=redis, events=events, rate_limits=limits
     ) as facade:
         yield facade
@@ -71,7 +71,7 @@ async def reaches_another(redis: RedisSettings) -> bool:
         await other.close()
 
 
-def assert_everything_works(facade: Facade, sign_in: SignIn) -> None:
+def assert_everything_works(facade: FacadeThread, sign_in: SignIn) -> None:
     wait_for(lambda: facade.bus.connected, "Redis is connected")
     host = sign_in(facade=facade)
     with WebSocket(facade, host.token) as stream:

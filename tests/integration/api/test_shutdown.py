@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.support.event_client import SignIn
-from tests.support.facade import Facade, StartFacade, User
+from tests.support.facade import FacadeThread, StartFacade, User
 from tests.support.waiting import wait_for
 
 from onair_api.settings import EventSettings
@@ -18,7 +18,7 @@ CLIENTS = 16
 
 
 @pytest.fixture
-def ending(start_facade: StartFacade) -> Iterator[Facade]:
+def ending(start_facade: StartFacade) -> Iterator[FacadeThread]:
     with start_facade(events=EventSettings(drain_s=1.0)) as facade:
         yield facade
 
@@ -39,7 +39,7 @@ def requests_until_closed(user: User, busy: threading.Semaphore) -> int:
     raise AssertionError("the connection was never closed")
 
 
-def test_clients_with_kept_connections_lose_no_request(ending: Facade, sign_in: SignIn) -> None:
+def test_clients_with_kept_connections_lose_no_request(ending: FacadeThread, sign_in: SignIn) -> None:
     users = [sign_in(facade=ending) for _ in range(CLIENTS)]
     busy = threading.Semaphore(0)
     with ThreadPoolExecutor(CLIENTS) as pool:
@@ -50,7 +50,7 @@ def test_clients_with_kept_connections_lose_no_request(ending: Facade, sign_in: 
         assert all(client.result() for client in clients)
 
 
-def test_an_idle_connection_holds_the_end_up_for_a_moment_alone(ending: Facade) -> None:
+def test_an_idle_connection_holds_the_end_up_for_a_moment_alone(ending: FacadeThread) -> None:
     assert ending.http.get("/healthz").is_success
     ending.server.should_exit = True
     wait_for(lambda: not ending._thread.is_alive(), "the replica has ended", 5)

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.support.child_process import ChildProcess, ServerError
 from tests.support.control_plane import ControlPlane, free_port
-from tests.support.facade import Facade
+from tests.support.facade import FacadeThread
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import KEYS, NAMESPACE, SHOWS, install
 from tests.support.node_labeller import USER as SANDBOX
@@ -46,12 +46,12 @@ def installed(own_plane: ControlPlane, plane_client: httpx.Client) -> ControlPla
 
 
 @pytest.fixture
-def installed_facade(installed: ControlPlane) -> Iterator[Facade]:
+def installed_facade(installed: ControlPlane) -> Iterator[FacadeThread]:
     """A facade with the rights of its service account."""
     gateways = [GatewaySettings(name="onair-ingest-0", url="http://127.0.0.1:9")]
     ingest = IngestSettings(found=True, gateways=gateways)
     rights = installed.kubeconfig_for(API)
-    with Facade(rights, SHOWS, NAMESPACE, ingest=ingest, keys_namespace=KEYS) as installed_facade:
+    with FacadeThread(rights, SHOWS, NAMESPACE, ingest=ingest, keys_namespace=KEYS) as installed_facade:
         yield installed_facade
 
 

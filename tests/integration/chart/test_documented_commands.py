@@ -14,7 +14,7 @@ import pytest
 import yaml
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import GUIDE, README, ROOT, TESTED, blocks, commands, run, script
-from tests.support.facade import Facade
+from tests.support.facade import FacadeThread
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import KEYS, NAMESPACE, SHOWS, kubectl
 from tests.support.waiting import wait_for
@@ -45,7 +45,7 @@ def shell(own_plane: ControlPlane, plane_client: httpx.Client) -> Iterator[Mappi
     wait_for(lambda: is_served(plane_client, "projects.onair.dev"), "projects served", 60)
     installed = yaml.safe_load(kubectl(own_plane, "get", "-n", NAMESPACE, *CONFIGURATION))
     inside = InsideRules.model_validate(installed["inside"])
-    with Facade(own_plane.kubeconfig, SHOWS, NAMESPACE, inside=inside, keys_namespace=KEYS) as facade:
+    with FacadeThread(own_plane.kubeconfig, SHOWS, NAMESPACE, inside=inside, keys_namespace=KEYS) as facade:
         url = str(facade.http.base_url).rstrip("/")
         yield {
             **variables,

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import ROOT, run
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, HelmError, install
 from tests.support.waiting import wait_for
@@ -19,7 +19,7 @@ TOKEN = "/live/v2/authentication/token"
 PAGE = ROOT / "docs/reference/tokens.md"
 
 
-def sign_in(facade: Facade, key: str) -> httpx.Response:
+def sign_in(facade: FacadeThread, key: str) -> httpx.Response:
     return facade.http.post(TOKEN, headers={"X-API-Key": key}, json={"serviceUserId": "anna"})
 
 
@@ -35,7 +35,7 @@ def test_an_upgrade_leaves_no_key_behind_and_copied_ones_go_on(
     former: ControlPlane, plane_client: httpx.Client, tmp_path: Path
 ) -> None:
     own = StoredResources(plane_client, SHOWS, NAMESPACE).add_api_key("studio")
-    with Facade(former.kubeconfig_for(API), SHOWS, NAMESPACE) as facade:
+    with FacadeThread(former.kubeconfig_for(API), SHOWS, NAMESPACE) as facade:
         wait_for(lambda: sign_in(facade, own).is_success, "the key is known")
         issuer = User(facade, sign_in(facade, own).json()["accessToken"])
         issuer.collection()
@@ -48,7 +48,7 @@ def test_an_upgrade_leaves_no_key_behind_and_copied_ones_go_on(
     run("\n".join(["set -euo pipefail", *commands]), tmp_path, {"KUBECONFIG": str(former.kubeconfig)})
     install(former, CHART, "--reset-values", "--set", "keysNamespace.create=false")
 
-    with Facade(former.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
+    with FacadeThread(former.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
         wait_for(lambda: sign_in(facade, own).is_success, "the key goes on")
         User(facade, sign_in(facade, own).json()["accessToken"]).collection()
         assert User(facade, issuer.token).call("GET", "/collection").status_code == 401

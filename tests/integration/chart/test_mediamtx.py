@@ -33,7 +33,7 @@ LISTEN, LOOPBACK = "0A", {"0100007F", "00000000000000000000000001000000"}
 PICTURE = ("-re", "-f", "lavfi", "-i", "testsrc2=size=128x72:rate=10", "-c:v", "libx264", "-g", "10")
 
 
-class Server:
+class ChartMediaMtx:
     """MediaMTX with the chart's configuration and environment, on free ports."""
 
     def __init__(self, folder: Path) -> None:
@@ -92,14 +92,14 @@ def publisher(url: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("mediamtx"))
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChartMediaMtx]:
+    server = ChartMediaMtx(tmp_path_factory.mktemp("mediamtx"))
     yield server
     server.process.stop()
 
 
 @pytest.fixture(scope="module")
-def stream(server: Server) -> Iterator[Callable[[], bool]]:
+def stream(server: ChartMediaMtx) -> Iterator[Callable[[], bool]]:
     """Something to read, at a path that nobody is told."""
     with publisher(server.rtmp(PUBLISHER)) as process:
         wait_for(lambda: server.has("secret-path"), "a stream", 60)
@@ -112,18 +112,18 @@ def of_all(judged: Callable[[tuple[str, str]], object]) -> dict[tuple[str, str],
         return dict(zip(ALL, pool.map(judged, ALL), strict=True))
 
 
-def test_only_its_own_user_publishes(server: Server) -> None:
+def test_only_its_own_user_publishes(server: ChartMediaMtx) -> None:
     published = of_all(lambda user: server.publishes(user, f"from-{user[0]}-{user[1]}"))
     assert published == {user: user == PUBLISHER for user in ALL}
 
 
 @pytest.mark.parametrize("path", ["paths/list", "rtmpconns/list", "config/global/get"])
-def test_only_its_own_user_uses_the_api(server: Server, path: str) -> None:
+def test_only_its_own_user_uses_the_api(server: ChartMediaMtx, path: str) -> None:
     assert of_all(lambda user: server.api(user, path)) == {user: 200 if user == API else 401 for user in ALL}
 
 
 @pytest.mark.parametrize("protocol", ["rtmp", "rtsp"])
-def test_only_its_own_user_reads(server: Server, stream: Callable[[], bool], protocol: str) -> None:
+def test_only_its_own_user_reads(server: ChartMediaMtx, stream: Callable[[], bool], protocol: str) -> None:
     def reads(user: tuple[str, str]) -> bool:
         if protocol == "rtmp":
             return server.reads(server.rtmp(user))
@@ -134,7 +134,7 @@ def test_only_its_own_user_reads(server: Server, stream: Callable[[], bool], pro
     assert stream(), "whoever else came, the publisher goes on"
 
 
-def test_only_its_own_user_reads_by_hls(server: Server, stream: Callable[[], bool]) -> None:
+def test_only_its_own_user_reads_by_hls(server: ChartMediaMtx, stream: Callable[[], bool]) -> None:
     url = f"http://{HOST}:{server.ports['hls']}/live/secret-path/index.m3u8"
 
     def reads(user: tuple[str, str]) -> tuple[int, bool]:
@@ -145,7 +145,7 @@ def test_only_its_own_user_reads_by_hls(server: Server, stream: Callable[[], boo
     assert stream()
 
 
-def test_its_log_names_no_path_and_no_password(server: Server, stream: Callable[[], bool]) -> None:
+def test_its_log_names_no_path_and_no_password(server: ChartMediaMtx, stream: Callable[[], bool]) -> None:
     assert stream()
     assert not server.reads(server.rtmp(("reader", "a-wrong-password")))
     for secret in ("secret-path", "a-wrong-password", *PASSWORDS.values()):

@@ -13,7 +13,7 @@ import pytest
 from tests.support.chart_notes import commands_of_notes, commands_of_values
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import ROOT, run
-from tests.support.facade import Facade
+from tests.support.facade import FacadeThread
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
 from tests.support.waiting import wait_for
@@ -37,7 +37,7 @@ def test_every_command_of_the_notes_that_needs_no_pod_succeeds(
 ) -> None:
     commands = [c for c in commands_of_notes(installed.kubeconfig, *options) if not NEEDS_PODS.match(c)]
     assert len(commands) >= 5
-    with Facade(installed.kubeconfig, SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
+    with FacadeThread(installed.kubeconfig, SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
         shell = {"KUBECONFIG": str(installed.kubeconfig), "ONAIR_URL": facade.url}
         printed = run(script([*commands, "echo", "echo key=${KEY-}"]), tmp_path, shell)
         assert "project.onair.dev/sunday-1100" in printed

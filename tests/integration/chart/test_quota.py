@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import yaml
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
 from tests.support.waiting import wait_for
 
@@ -30,7 +30,7 @@ def test_what_the_namespace_has_no_room_for_is_refused_with_the_count(
     plane_client.patch(f"{QUOTA}/status", json=status, headers=content).raise_for_status()
 
     key = StoredResources(plane_client, SHOWS, KEYS).add_api_key("studio")
-    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
+    with FacadeThread(installed.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
         user = User(facade, wait_for(lambda: sign_in(facade, key), "the key is known"))
         user.collection()
         refused = user.call("POST", "/collection", {})
@@ -38,7 +38,7 @@ def test_what_the_namespace_has_no_room_for_is_refused_with_the_count(
     assert "collections 1 of 1" in refused.json()["message"]
 
 
-def sign_in(facade: Facade, key: str) -> str:
+def sign_in(facade: FacadeThread, key: str) -> str:
     path, body = "/live/v2/authentication/token", {"serviceUserId": "anna"}
     response = facade.http.post(path, headers={"X-API-Key": key}, json=body)
     return str(response.json()["accessToken"]) if response.is_success else ""

@@ -27,7 +27,7 @@ from tests.support.audited_installation import (
 )
 from tests.support.child_process import ChildProcess
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Facade
+from tests.support.facade import FacadeThread
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
 from tests.support.node_labeller import labeller
 
@@ -158,7 +158,7 @@ def test_no_right_is_to_all_kinds_or_all_verbs(installation: AuditedInstallation
 
 def test_every_right_is_used_and_none_is_missing(
     installation: AuditedInstallation,
-    installed_facade: Facade,
+    installed_facade: FacadeThread,
     start_operator: Callable[[], ChildProcess],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -200,7 +200,7 @@ def test_the_smallest_installation_misses_no_right_and_uses_what_it_alone_has(
     installation: AuditedInstallation, start_operator: Callable[[], ChildProcess]
 ) -> None:
     installation.use(*SMALLEST, keys=NAMESPACE)
-    with Facade(installation.plane.kubeconfig_for(API_USER), SHOWS, NAMESPACE) as facade:
+    with FacadeThread(installation.plane.kubeconfig_for(API_USER), SHOWS, NAMESPACE) as facade:
         assert facade.http.get("/live/v2/preview/hls/a/index.m3u8").status_code == 404
         use_every_operation(facade, installation.resources)
         use_a_new_replica(installation, facade, RoomSettings())
@@ -216,7 +216,7 @@ def test_an_installation_with_existing_rooms_misses_no_right_and_uses_what_it_al
 ) -> None:
     installation.use(*EXISTING)
     rights = installation.plane.kubeconfig_for(API_USER)
-    with Facade(rights, SHOWS, NAMESPACE, keys_namespace=KEYS, rooms=EXISTING_ROOMS) as facade:
+    with FacadeThread(rights, SHOWS, NAMESPACE, keys_namespace=KEYS, rooms=EXISTING_ROOMS) as facade:
         joining = facade.http.get("/webrtc/v2/rtc/validate", params={"access_token": "of-a-room"})
         assert joining.status_code in (401, 503)
     operator = start_operator()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
 from tests.support.waiting import wait_for
 
@@ -263,7 +263,7 @@ def test_the_http_interface_goes_on(
     """What it makes is of no tenant here: no tenant with kubectl changes it, or what it keeps in Secrets."""
     church, _ = kept_apart
     key = StoredResources(plane_client, SHOWS, KEYS).add_api_key("studio")
-    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
+    with FacadeThread(installed.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
         token = wait_for(lambda: sign_in(facade, key), "the key is known")
         show = User(facade, token).project()
         made = show.destination(address={"rtmpPush": {"url": "rtmp://live.example.org/app", "key": "secret"}})
@@ -274,7 +274,7 @@ def test_the_http_interface_goes_on(
         wait_for(lambda: not plane_client.get(f"{CRDS}/projects/{show.id}").is_success, "it is gone")
 
 
-def sign_in(facade: Facade, key: str) -> str:
+def sign_in(facade: FacadeThread, key: str) -> str:
     response = facade.http.post(
         "/live/v2/authentication/token", headers={"X-API-Key": key}, json={"serviceUserId": "anna"}
     )

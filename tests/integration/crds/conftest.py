@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from tests.support.manifests import Server
+from tests.support.manifests import NamespaceApi
 
 
 @pytest.fixture
-def server(admin: httpx.Client, crds: None, namespace: str) -> Server:
-    return Server(admin, namespace)
+def server(admin: httpx.Client, crds: None, namespace: str) -> NamespaceApi:
+    return NamespaceApi(admin, namespace)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
@@ -41,7 +41,7 @@ def test_a_key_is_found_where_encoders_can_put_it(
     pod: IngestPod, follower: Follower, key: str, address: str
 ) -> None:
     url = address.format(rtmp=pod.rtmp, srt=pod.srt_server, key=key, unique=secrets.token_hex(4))
-    with Encoder(url):
+    with FfmpegEncoder(url):
         assert follower.flowing(key).state.protocol == ("srt" if url.startswith("srt") else "rtmp")
 
 
@@ -49,7 +49,7 @@ def test_an_encoder_that_announces_its_tracks_is_admitted_with_its_first_media(
     pod: IngestPod, key: str, scripted_facade: ScriptedFacade
 ) -> None:
     """It sends half a second, and a server that looked for longer would never ask."""
-    with Encoder(f"{pod.rtmp}/{key}", options=("-t", "0.5")) as encoder:
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", options=("-t", "0.5")) as encoder:
         assert encoder.ends() == 0
     assert key in {each.stream_key.get_secret_value() for each in scripted_facade.asked}
 
@@ -57,7 +57,7 @@ def test_an_encoder_that_announces_its_tracks_is_admitted_with_its_first_media(
 def test_an_encoder_that_announces_nothing_is_looked_at_until_its_tracks_are_known(
     pod: IngestPod, follower: Follower, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}", options=("-flvflags", "no_metadata")):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", options=("-flvflags", "no_metadata")):
         state = follower.flowing(key).state
     assert state.video
     assert state.audio
@@ -73,7 +73,7 @@ def test_whom_the_facade_refuses_is_refused_with_its_reason(
     )
     name = f'onair_ingest_refused_total{{protocol="srt",reason="{reason}"}}'
     before = pod.metric(name)
-    with Encoder(pod.srt(f"publish:{key}")) as encoder:
+    with FfmpegEncoder(pod.srt(f"publish:{key}")) as encoder:
         assert encoder.ends() != 0
     # A handshake by SRT that is sent again, because its answer took long, is asked about again
     assert pod.metric(name) > before
@@ -84,10 +84,10 @@ def test_a_second_encoder_is_refused_and_the_first_goes_on(
     pod: IngestPod, follower: Follower, key: str
 ) -> None:
     in_use = RefusedPublisher(stream=stream_of_key(key), reason="InUse", publisher="127.0.0.1")
-    with Encoder(f"{pod.rtmp}/{key}") as first:
+    with FfmpegEncoder(f"{pod.rtmp}/{key}") as first:
         follower.flowing(key)
         for number, url in enumerate((f"{pod.rtmp}/{key}", pod.srt(f"publish:{key}")), 1):
-            with Encoder(url) as second:
+            with FfmpegEncoder(url) as second:
                 assert second.ends() != 0
             follower.wait_refused(in_use, times=number)
         assert first.process.poll() is None
@@ -95,13 +95,13 @@ def test_a_second_encoder_is_refused_and_the_first_goes_on(
 
 
 def test_a_silent_encoder_gives_way_to_the_next_one(pod: IngestPod, follower: Follower, key: str) -> None:
-    with Encoder(f"{pod.rtmp}/{key}") as first:
+    with FfmpegEncoder(f"{pod.rtmp}/{key}") as first:
         follower.flowing(key)
         first.process.send_signal(signal.SIGSTOP)
         silent = follower.wait(key, lambda state: state.error == SILENT, "the first is silent").state
         assert (silent.online, silent.flowing) == (True, False)
         told = len(follower.of(key))
-        with Encoder(f"{pod.rtmp}/{key}") as second:
+        with FfmpegEncoder(f"{pod.rtmp}/{key}") as second:
             follower.flowing(key, after=told)
             first.process.send_signal(signal.SIGCONT)
             assert first.ends() != 0
@@ -111,7 +111,10 @@ def test_a_silent_encoder_gives_way_to_the_next_one(pod: IngestPod, follower: Fo
 
 
 def test_of_two_that_come_at_once_one_is_admitted(pod: IngestPod, follower: Follower, key: str) -> None:
-    with Encoder(f"{pod.rtmp}/{key}") as one, Encoder(f"rtmp://127.0.0.1:{pod.rtmp_port}/{key}") as two:
+    with (
+        FfmpegEncoder(f"{pod.rtmp}/{key}") as one,
+        FfmpegEncoder(f"rtmp://127.0.0.1:{pod.rtmp_port}/{key}") as two,
+    ):
         follower.flowing(key)
         polls = (one.process.poll, two.process.poll)
         wait_for(lambda: any(poll() is not None for poll in polls), "one of them has ended", 10)
@@ -120,9 +123,9 @@ def test_of_two_that_come_at_once_one_is_admitted(pod: IngestPod, follower: Foll
 
 
 def test_nobody_reads_from_outside(pod: IngestPod, follower: Follower, key: str) -> None:
-    with Encoder(f"{pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.flowing(key)
-        with Encoder("-", video=[], audio=["-i", f"{pod.rtmp}/{key}"], options=("-t", "1")) as reader:
+        with FfmpegEncoder("-", video=[], audio=["-i", f"{pod.rtmp}/{key}"], options=("-t", "1")) as reader:
             assert reader.ends() != 0
 
 
@@ -131,9 +134,9 @@ def test_a_facade_that_is_away_lets_nobody_in_and_those_connected_go_on(
 ) -> None:
     other = secrets.token_hex(16)
     scripted_facade.keys.add(other)
-    with Encoder(f"{pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.flowing(key)
-        with scripted_facade.away(), Encoder(f"{pod.rtmp}/{other}") as second:
+        with scripted_facade.away(), FfmpegEncoder(f"{pod.rtmp}/{other}") as second:
             assert second.ends() != 0
         assert pod.metric('onair_ingest_refused_total{protocol="rtmp",reason="Unavailable"}') > 0
         assert not follower.interruptions(key)
@@ -143,11 +146,11 @@ def test_a_facade_that_hangs_costs_those_connected_nothing(
     own_pod: IngestPod, key: str, scripted_facade: ScriptedFacade
 ) -> None:
     other = secrets.token_hex(16)
-    with Encoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
+    with FfmpegEncoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
         follower.flowing(key)
         with scripted_facade.hanging():
             url = f"{own_pod.rtmp}/{other}"
-            with Encoder(url) as second, Encoder(url) as third:
+            with FfmpegEncoder(url) as second, FfmpegEncoder(url) as third:
                 assert second.ends() != 0
                 assert third.ends() != 0
         assert own_pod.is_ready()
@@ -157,7 +160,7 @@ def test_a_facade_that_hangs_costs_those_connected_nothing(
 def test_a_hundred_wrong_keys_a_second_cost_a_publisher_nothing(
     pod: IngestPod, follower: Follower, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.flowing(key)
         with (
             httpx.Client(base_url=f"http://127.0.0.1:{pod.hook_port}") as http,
@@ -185,10 +188,10 @@ def test_a_hundred_wrong_keys_a_second_by_rtmp_keep_nobody_else_out(
 ) -> None:
     other = secrets.token_hex(16)
     scripted_facade.keys.add(other)
-    with own_pod.follow() as follower, Encoder(f"{own_pod.rtmp}/{key}"), ThreadPoolExecutor(1) as flood:
+    with own_pod.follow() as follower, FfmpegEncoder(f"{own_pod.rtmp}/{key}"), ThreadPoolExecutor(1) as flood:
         follower.flowing(key)
         flooding = flood.submit(asyncio.run, publish_with_wrong_keys(own_pod.rtmp, 100, 8))
-        with Encoder(f"{own_pod.rtmp}/{other}"):
+        with FfmpegEncoder(f"{own_pod.rtmp}/{other}"):
             follower.flowing(other)
             assert not flooding.done()
         flooding.result()

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from tests.support.child_process import ChildProcess
 from tests.support.delivery.server_program import server_program
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
@@ -74,7 +74,7 @@ def follower(pod: ExistingServer) -> Iterator[Follower]:
 def test_what_is_pushed_to_it_is_told_and_its_publisher_disconnected(
     pod: ExistingServer, follower: Follower
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{KEY}") as encoder:
+    with FfmpegEncoder(f"{pod.rtmp}/{KEY}") as encoder:
         state = follower.flowing(KEY).state
         assert state.video
         assert state.video.codec == "H264"
@@ -85,7 +85,7 @@ def test_what_is_pushed_to_it_is_told_and_its_publisher_disconnected(
 
 
 def test_a_wrong_key_is_refused(pod: ExistingServer) -> None:
-    with Encoder(f"{pod.rtmp}/nobodys") as encoder:
+    with FfmpegEncoder(f"{pod.rtmp}/nobodys") as encoder:
         assert encoder.ends() != 0
 
 

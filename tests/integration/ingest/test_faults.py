@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.ingest_containers import IngestContainers, Part
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
@@ -24,7 +24,7 @@ TRUE_AGAIN_S = 6.0
 def test_a_gateway_that_is_killed_leaves_publishers_and_tells_the_truth_when_it_is_back(
     own_pod: IngestPod, key: str
 ) -> None:
-    with Encoder(f"{own_pod.rtmp}/{key}") as encoder, own_pod.follow() as follower:
+    with FfmpegEncoder(f"{own_pod.rtmp}/{key}") as encoder, own_pod.follow() as follower:
         first = follower.flowing(key).state
         told = len(follower.of(key))
         own_pod.kill(own_pod.gateway)
@@ -34,7 +34,7 @@ def test_a_gateway_that_is_killed_leaves_publishers_and_tells_the_truth_when_it_
         assert again.publisher == first.publisher == "127.0.0.1", "the server is asked where it comes from"
         assert abs((parse_time(again.since) - parse_time(first.since)).total_seconds()) < 1
         assert encoder.process.poll() is None
-        with Encoder(f"{own_pod.rtmp}/{key}") as second:
+        with FfmpegEncoder(f"{own_pod.rtmp}/{key}") as second:
             assert second.ends() != 0, "the one that was there before has its place still"
         told = len(follower.of(key))
         own_pod.gateway.stop()
@@ -55,8 +55,8 @@ def test_a_pod_that_is_stopped_tells_at_once_that_its_streams_end(
     with (
         IngestContainers(tmp_path, scripted_facade.url, secret) as pod,
         pod.follow() as follower,
-        Encoder(f"{pod.rtmp}/{key}"),
-        Encoder(pod.srt(f"publish:{by_srt}")),
+        FfmpegEncoder(f"{pod.rtmp}/{key}"),
+        FfmpegEncoder(pod.srt(f"publish:{by_srt}")),
     ):
         for each in (key, by_srt):
             follower.flowing(each)
@@ -80,7 +80,7 @@ def test_a_pod_that_is_stopped_keeps_its_network_until_services_have_left_it_out
 def test_a_gateway_that_hangs_leaves_publishers_and_goes_on_with_what_is_true_then(
     own_pod: IngestPod, key: str
 ) -> None:
-    with Encoder(f"{own_pod.rtmp}/{key}") as encoder, own_pod.follow() as follower:
+    with FfmpegEncoder(f"{own_pod.rtmp}/{key}") as encoder, own_pod.follow() as follower:
         follower.flowing(key)
         own_pod.gateway.process.send_signal(signal.SIGSTOP)
         encoder.process.kill()
@@ -92,7 +92,7 @@ def test_a_gateway_that_hangs_leaves_publishers_and_goes_on_with_what_is_true_th
 
 def test_a_server_that_is_killed_ends_its_streams_and_admits_them_again(own_pod: IngestPod, key: str) -> None:
     with own_pod.follow() as follower:
-        with Encoder(f"{own_pod.rtmp}/{key}") as encoder:
+        with FfmpegEncoder(f"{own_pod.rtmp}/{key}") as encoder:
             follower.flowing(key)
             killed_at_s = own_pod.kill(own_pod.server)
             ended = follower.ended(key)
@@ -104,14 +104,14 @@ def test_a_server_that_is_killed_ends_its_streams_and_admits_them_again(own_pod:
         own_pod.start_server()
         known = follower.wait(key, lambda state: not state.unknown, "it is back, without it", after=told)
         assert not known.state.online
-        with Encoder(f"{own_pod.rtmp}/{key}"):
+        with FfmpegEncoder(f"{own_pod.rtmp}/{key}"):
             follower.flowing(key, after=told)
 
 
 def test_a_server_that_hangs_makes_its_streams_silent_within_three_seconds(
     own_pod: IngestPod, key: str
 ) -> None:
-    with Encoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
+    with FfmpegEncoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
         follower.flowing(key)
         told = len(follower.of(key))
         own_pod.server.process.send_signal(signal.SIGSTOP)

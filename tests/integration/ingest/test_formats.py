@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.ingest.encoder import COPIED, SIZES, Encoder, late_audio, picture, resized, tone
+from tests.support.ingest.encoder import COPIED, SIZES, FfmpegEncoder, late_audio, picture, resized, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 
@@ -44,7 +44,7 @@ def test_what_encoders_send_is_told(
     sound: tuple[int, int] | None,
 ) -> None:
     url = f"{pod.rtmp}/{key}" if protocol == "rtmp" else pod.srt(f"publish:{key}")
-    with Encoder(url, video=video, audio=audio, options=options):
+    with FfmpegEncoder(url, video=video, audio=audio, options=options):
         state = follower.flowing(key).state
     assert (state.video and (state.video.codec, state.video.width, state.video.height)) == (
         size and ("H264", *size)
@@ -60,7 +60,9 @@ def test_audio_that_no_metadata_names_is_not_lost(
 ) -> None:
     """Also where it begins a little later than the video: the ingest server waits for it."""
     clip = late_audio(tmp_path, late_s)
-    with Encoder(f"{pod.rtmp}/{key}", video=clip, audio=[], options=(*COPIED, "-flvflags", "no_metadata")):
+    with FfmpegEncoder(
+        f"{pod.rtmp}/{key}", video=clip, audio=[], options=(*COPIED, "-flvflags", "no_metadata")
+    ):
         state = follower.flowing(key).state
     assert state.video
     assert state.audio
@@ -74,7 +76,7 @@ def test_the_frame_rate_is_measured(
     pod: IngestPod, follower: Follower, key: str, protocol: str, framerate: int, options: tuple[str, ...]
 ) -> None:
     url = f"{pod.rtmp}/{key}" if protocol == "rtmp" else pod.srt(f"publish:{key}")
-    with Encoder(url, video=picture(framerate=framerate), options=options):
+    with FfmpegEncoder(url, video=picture(framerate=framerate), options=options):
         state = follower.wait(
             key, lambda state: bool(state.video and state.video.framerate), "the frame rate is measured"
         ).state
@@ -87,7 +89,7 @@ def test_a_size_that_changes_in_mid_stream_is_told_without_a_break(
     pod: IngestPod, follower: Follower, key: str, protocol: str, tmp_path: Path
 ) -> None:
     url = f"{pod.rtmp}/{key}" if protocol == "rtmp" else pod.srt(f"publish:{key}")
-    with Encoder(url, video=resized(tmp_path), audio=[], options=COPIED):
+    with FfmpegEncoder(url, video=resized(tmp_path), audio=[], options=COPIED):
         changed = follower.wait(
             key, lambda state: bool(state.video and state.video.width == SIZES[1][0]), "the new size is told"
         )
@@ -98,7 +100,7 @@ def test_a_size_that_changes_in_mid_stream_is_told_without_a_break(
 def test_timestamps_that_jump_end_no_stream(pod: IngestPod, follower: Follower, key: str) -> None:
     jump = "setts=ts='if(gt(N\\,90)\\,TS+3600/TB\\,TS)'"
     sound = "setts=ts='if(gt(N\\,140)\\,TS+3600/TB\\,TS)'"
-    with Encoder(f"{pod.rtmp}/{key}", options=("-bsf:v", jump, "-bsf:a", sound)) as encoder:
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", options=("-bsf:v", jump, "-bsf:a", sound)) as encoder:
         follower.flowing(key)
         follower.wait_heartbeats(12)
         assert encoder.process.poll() is None

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.ingest.encoder import Encoder
-from tests.support.ingest.ingest_installation import PODS, Installation, path_of
+from tests.support.ingest.encoder import FfmpegEncoder
+from tests.support.ingest.ingest_installation import PODS, IngestInstallation, path_of
 from tests.support.ingest.network import Network
 from tests.support.ingest.publishers import SrtLiveTransmit
 from tests.support.ingest.rtmp_server import RtmpServer
@@ -34,11 +34,11 @@ OR = "SOURCE_TRIGGER_ACTION_OR"
 
 
 def test_a_push_connects_its_source_and_a_disabled_one_is_cut_off_and_refused(
-    installation: Installation,
+    installation: IngestInstallation,
 ) -> None:
     source = installation.source(rtmpPush={"enabled": True})
     url = f"{installation.pod.rtmp}/{key_of(source)}"
-    with Encoder(url) as encoder:
+    with FfmpegEncoder(url) as encoder:
         status = installation.wait_connect(source, "Connected")
         assert status["gateway"] == "onair-ingest-0"
         assert status["media"]["video"]["width"] == 320
@@ -47,16 +47,16 @@ def test_a_push_connects_its_source_and_a_disabled_one_is_cut_off_and_refused(
         installation.wait_connect(source, "Disconnected")
         assert time.monotonic() - began_s < WITHIN_S
         assert encoder.ends() != 0
-    with Encoder(url) as refused:
+    with FfmpegEncoder(url) as refused:
         assert refused.ends() != 0
     assert 'reason": "Disabled"' in installation.pod.log
     installation.user.ok("PATCH", path_of(source), {"address": {"rtmpPush": {"enabled": True}}})
-    with Encoder(url):
+    with FfmpegEncoder(url):
         installation.wait_connect(source, "Connected")
 
 
 def test_an_encoder_that_comes_and_is_killed_twice_is_told_by_events_each_time(
-    installation: Installation,
+    installation: IngestInstallation,
 ) -> None:
     source = installation.source(rtmpPush={"enabled": True})
     key, ids = key_of(source), {name: source[name] for name in ("collectionId", "sourceId")}
@@ -71,7 +71,7 @@ def test_an_encoder_that_comes_and_is_killed_twice_is_told_by_events_each_time(
             assert told == {**ids, "connect": connect}
 
         for times in (1, 2):
-            with Encoder(f"{installation.pod.rtmp}/{key}") as encoder:
+            with FfmpegEncoder(f"{installation.pod.rtmp}/{key}") as encoder:
                 wait_for(lambda: installation.pod.has_media(key), "its media arrives")
                 told_within(time.monotonic(), "CONNECT_STATE_CONNECTED", "SourceConnected", times)
                 encoder.process.kill()
@@ -79,23 +79,23 @@ def test_an_encoder_that_comes_and_is_killed_twice_is_told_by_events_each_time(
 
 
 def test_a_key_that_was_rolled_lives_until_an_encoder_comes_with_the_new_one(
-    installation: Installation,
+    installation: IngestInstallation,
 ) -> None:
     source = installation.source(rtmpPush={"enabled": True})
     key, here, there = key_of(source), installation.pod, installation.other_pod
-    with Encoder(f"{here.rtmp}/{key}") as former:
+    with FfmpegEncoder(f"{here.rtmp}/{key}") as former:
         since = installation.wait_connect(source, "Connected")["since"]
         roll = {"updateMask": "address.rtmpPush.key"}
         new = key_of(installation.user.ok("PATCH", path_of(source), roll)["source"])
         read = partial(installation.user.ok, "GET", path_of(source))
         wait_for(lambda: read()["source"].get("replacedKey"), "it is shown as replaced")
-        with Encoder(f"{there.rtmp}/{key}") as newcomer:
+        with FfmpegEncoder(f"{there.rtmp}/{key}") as newcomer:
             assert newcomer.ends() != 0
         assert there.metric(refused("UnknownKey")) > 0
         status = installation.status(source)
         assert (status["stream"], status["since"]) == (stream_of_key(key), since)
         assert former.process.poll() is None
-        with Encoder(f"{here.rtmp}/{new}") as successor:
+        with FfmpegEncoder(f"{here.rtmp}/{new}") as successor:
             assert former.ends() != 0
             wait_for(lambda: installation.status(source)["stream"] == stream_of_key(new), "it is the source")
             status = installation.status(source)
@@ -105,7 +105,7 @@ def test_a_key_that_was_rolled_lives_until_an_encoder_comes_with_the_new_one(
 
 
 def test_without_the_facade_an_encoder_stays_and_starts_and_stops_its_show_and_newcomers_are_refused(
-    installation: Installation,
+    installation: IngestInstallation,
 ) -> None:
     source, other = (installation.source(rtmpPush={"enabled": True}) for _ in range(2))
     show = installation.user.project(source["collectionId"])
@@ -120,14 +120,14 @@ def test_without_the_facade_an_encoder_stays_and_starts_and_stops_its_show_and_n
         return status().get("broadcast") or {}
 
     wait_for(lambda: status().get("triggers"), "the trigger is known")
-    with Encoder(f"{pod.rtmp}/{key_of(source)}") as encoder:
+    with FfmpegEncoder(f"{pod.rtmp}/{key_of(source)}") as encoder:
         since = installation.wait_connect(source, "Connected")["since"]
         assert not broadcast(), "it has not lasted yet"
         with installation.facade.killed():
             wait_for(broadcast, "the show starts")
             assert broadcast()["startedBy"] == source["sourceId"]
             before = pod.metric(refused("Unavailable"))
-            with Encoder(f"{pod.rtmp}/{key_of(other)}") as newcomer:
+            with FfmpegEncoder(f"{pod.rtmp}/{key_of(other)}") as newcomer:
                 assert newcomer.ends() != 0
             assert pod.metric(refused("Unavailable")) > before
             assert encoder.process.poll() is None
@@ -139,28 +139,28 @@ def test_without_the_facade_an_encoder_stays_and_starts_and_stops_its_show_and_n
             assert 0 < after_s < WITHIN_S
             assert broadcast()["stoppedBy"] == source["sourceId"]
             assert broadcast()["phase"] in ("Stopping", "Stopped")
-    with Encoder(f"{pod.rtmp}/{key_of(other)}"):
+    with FfmpegEncoder(f"{pod.rtmp}/{key_of(other)}"):
         installation.wait_connect(other, "Connected")
 
 
-def test_a_deleted_source_is_cut_off_and_its_key_is_unknown(installation: Installation) -> None:
+def test_a_deleted_source_is_cut_off_and_its_key_is_unknown(installation: IngestInstallation) -> None:
     source = installation.source(srtPush={"enabled": True})
     url = installation.pod.srt(source["address"]["srtPush"]["streamId"])
-    with Encoder(url) as encoder:
+    with FfmpegEncoder(url) as encoder:
         installation.wait_connect(source, "Connected")
         began_s = time.monotonic()
         installation.user.ok("DELETE", path_of(source))
         assert encoder.ends() != 0
         assert time.monotonic() - began_s < WITHIN_S + 1  # ffmpeg itself takes a while to notice
     before = installation.pod.metric('onair_ingest_refused_total{protocol="srt",reason="UnknownKey"}')
-    with Encoder(url) as refused:
+    with FfmpegEncoder(url) as refused:
         assert refused.ends() != 0
     assert installation.pod.metric('onair_ingest_refused_total{protocol="srt",reason="UnknownKey"}') > before
 
 
-def test_a_source_is_pulled(installation: Installation, tmp_path: Path) -> None:
+def test_a_source_is_pulled(installation: IngestInstallation, tmp_path: Path) -> None:
     key = secrets.token_hex(8)
-    with RtmpServer(tmp_path) as far, Encoder(f"{far.url}/{key}"):
+    with RtmpServer(tmp_path) as far, FfmpegEncoder(f"{far.url}/{key}"):
         far.wait_ready(key)
         source = installation.source(rtmpPull={"url": f"{far.url}/{key}"})
         installation.wait_connect(source, "Connected")
@@ -169,14 +169,14 @@ def test_a_source_is_pulled(installation: Installation, tmp_path: Path) -> None:
 
 
 def test_a_source_that_one_ingest_pod_receives_is_in_use_at_another_until_that_pod_dies(
-    installation: Installation,
+    installation: IngestInstallation,
 ) -> None:
     source = installation.source(rtmpPush={"enabled": True})
     key = key_of(source)
     here, there = installation.pod, installation.other_pod
-    with Encoder(f"{here.rtmp}/{key}") as first:
+    with FfmpegEncoder(f"{here.rtmp}/{key}") as first:
         installation.wait_connect(source, "Connected")
-        with Encoder(f"{there.rtmp}/{key}") as second:
+        with FfmpegEncoder(f"{there.rtmp}/{key}") as second:
             assert second.ends() != 0
         assert there.metric(refused("InUse")) > 0
         assert 'reason": "InUse"' in there.log
@@ -184,7 +184,7 @@ def test_a_source_that_one_ingest_pod_receives_is_in_use_at_another_until_that_p
         killed_at_s = here.crash()
         installation.wait_connect(source, "Disconnected")
         assert time.monotonic() - killed_at_s < 2 * WITHIN_S + 1
-    with Encoder(f"{there.rtmp}/{key}"):
+    with FfmpegEncoder(f"{there.rtmp}/{key}"):
         installation.wait_connect(source, "Connected")
         assert installation.status(source)["gateway"] == "onair-ingest-1"
     here.start_server()
@@ -193,7 +193,7 @@ def test_a_source_that_one_ingest_pod_receives_is_in_use_at_another_until_that_p
 
 @pytest.mark.parametrize("how", ["restarts", "is killed"])
 def test_an_srt_publisher_reconnects_to_another_pod_and_players_find_it_there(
-    installation: Installation, tmp_path: Path, how: str
+    installation: IngestInstallation, tmp_path: Path, how: str
 ) -> None:
     source = installation.source(srtPush={"enabled": True})
     here, there = installation.pod, installation.other_pod

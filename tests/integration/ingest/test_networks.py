@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from tests.support.ingest.encoder import Encoder, picture
+from tests.support.ingest.encoder import FfmpegEncoder, picture
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.network import Network
@@ -51,7 +51,7 @@ def wait_out(seconds: float) -> None:
 def test_an_encoder_goes_on_after_a_cut_of_two_seconds(
     pod: IngestPod, follower: Follower, network: Network, key: str, protocol: str
 ) -> None:
-    with Encoder(address(network, protocol, key)) as encoder:
+    with FfmpegEncoder(address(network, protocol, key)) as encoder:
         follower.flowing(key)
         told = len(follower.of(key))
         with network.cut():
@@ -69,7 +69,7 @@ def test_an_encoder_goes_on_after_a_cut_of_two_seconds(
 def test_a_cut_of_twenty_seconds_ends_the_connection_and_the_key_is_free_again(
     pod: IngestPod, follower: Follower, network: Network, key: str, protocol: str
 ) -> None:
-    with Encoder(address(network, protocol, key)) as encoder:
+    with FfmpegEncoder(address(network, protocol, key)) as encoder:
         follower.flowing(key)
         with network.cut():
             cut_at_s = time.monotonic()
@@ -78,14 +78,14 @@ def test_a_cut_of_twenty_seconds_ends_the_connection_and_the_key_is_free_again(
             wait_out(cut_at_s + LONG_CUT_S - time.monotonic())
         assert encoder.ends() != 0
     told = len(follower.of(key))
-    with Encoder(address(network, protocol, key)):
+    with FfmpegEncoder(address(network, protocol, key)):
         follower.flowing(key, after=told)
 
 
 async def test_srt_makes_up_for_a_network_that_loses_every_twentieth_packet(
     pod: IngestPod, follower: Follower, network: Network, secret: bytes, key: str
 ) -> None:
-    with Encoder(address(network, "srt", key) + "&latency=400000"):
+    with FfmpegEncoder(address(network, "srt", key) + "&latency=400000"):
         follower.flowing(key)
         wait_for(lambda: f"{lost_packets(key)} 0.0" in pod.metrics, "none is lost yet", 10)
         network.loss = 0.05
@@ -106,7 +106,7 @@ def test_an_encoder_on_a_network_slower_than_its_stream_stays_connected(
 ) -> None:
     options = ("-b:v", "2M", "-minrate", "2M", "-maxrate", "2M", "-bufsize", "1M", "-x264opts", "nal-hrd=cbr")
     network.bytes_per_s = 100_000
-    with Encoder(address(network, "rtmp", key), video=picture("640x360"), options=options) as encoder:
+    with FfmpegEncoder(address(network, "rtmp", key), video=picture("640x360"), options=options) as encoder:
         first = follower.flowing(key)
         wait_out(first.at_s + 8 - time.monotonic())
         assert encoder.process.poll() is None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
-from tests.support.ingest.publishers import GStreamer, Publisher, SrtLiveTransmit
+from tests.support.ingest.publishers import GStreamer, PipelinePublisher, SrtLiveTransmit
 from tests.support.ingest.reader import reading
 
 pytestmark = pytest.mark.media
@@ -18,7 +18,7 @@ FRAMES = 75
 PUBLISHERS = ("rtmp2sink", "rtmpsink", "srtsink", "srt-live-transmit")
 
 
-def publisher(how: str, pod: IngestPod, key: str, log: Path) -> Publisher:
+def publisher(how: str, pod: IngestPod, key: str, log: Path) -> PipelinePublisher:
     srt = pod.srt(f"publish:{key}")
     match how:
         case "srt-live-transmit":

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.support.control_plane import free_port
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.rtmp_server import RtmpServer
@@ -53,7 +53,7 @@ def test_a_stream_is_pulled_and_ended_when_it_is_wanted_no_more(
     puller: IngestPod, told: Follower, far_server: RtmpServer
 ) -> None:
     name, key = f"source-{secrets.token_hex(4)}", secrets.token_hex(8)
-    with Encoder(f"{far_server.url}/{key}"):
+    with FfmpegEncoder(f"{far_server.url}/{key}"):
         far_server.wait_ready(key)
         assert want(told, **{name: f"{far_server.url}/{key}"}).status_code == 204
         stream = stream_of_pull(name)
@@ -76,7 +76,7 @@ def test_a_pull_is_tried_again_and_says_why_it_fails(
     want(told, **{name: f"{far_server.url}/{key}"})
     failed = told.wait_stream(stream, lambda state: bool(state.error), "a reason is told").state
     assert (failed.online, failed.flowing) == (False, False)
-    with Encoder(f"{far_server.url}/{key}") as encoder:
+    with FfmpegEncoder(f"{far_server.url}/{key}") as encoder:
         told.wait_stream(stream, lambda state: state.flowing, "the next attempt succeeds")
         encoder.process.kill()
         told.wait_stream(stream, lambda state: not state.online, "its end is told")
@@ -124,7 +124,7 @@ def test_what_a_former_gateway_pulled_is_forgotten(
     folder = tmp_path / "pod"
     folder.mkdir()
     with (
-        Encoder(f"{far_server.url}/{key}"),
+        FfmpegEncoder(f"{far_server.url}/{key}"),
         IngestPod(folder, scripted_facade.url, secret, settings=settings) as pod,
         pod.follow() as follower,
     ):

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from tests.support.certificate_authority import CertificateAuthority
 from tests.support.helm import ROOT, named, render
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.rtmp_server import RtmpServer
 from tests.support.ingest.scripted_facade import ScriptedFacade
@@ -98,13 +98,13 @@ def secured(
 
 def test_a_source_pushes_by_rtmps_and_by_rtmp_as_well(secured: IngestPod, key: str) -> None:
     with secured.follow() as follower:
-        with Encoder(f"{secured.rtmps}/{key}"):
+        with FfmpegEncoder(f"{secured.rtmps}/{key}"):
             assert follower.flowing(key).state.protocol == "rtmps"
-            with Encoder(f"{secured.rtmp}/{key}") as second:
+            with FfmpegEncoder(f"{secured.rtmp}/{key}") as second:
                 assert second.ends() != 0
         follower.ended(key)
         told = len(follower.of(key))
-        with Encoder(f"{secured.rtmp}/{key}"):
+        with FfmpegEncoder(f"{secured.rtmp}/{key}"):
             assert follower.flowing(key, after=told).state.protocol == "rtmp"
 
 
@@ -112,9 +112,9 @@ def test_srt_needs_the_passphrase_and_a_wrong_one_takes_no_place(secured: Ingest
     url = secured.srt(f"publish:{key}")
     with secured.follow() as follower:
         for wrong in (url, f"{url}&passphrase=quite another one"):
-            with Encoder(wrong) as encoder:
+            with FfmpegEncoder(wrong) as encoder:
                 assert encoder.ends() != 0
-        with Encoder(f"{url}&passphrase={PASSPHRASE}"):
+        with FfmpegEncoder(f"{url}&passphrase={PASSPHRASE}"):
             assert follower.flowing(key).state.protocol == "srt"
     assert PASSPHRASE not in secured.log
     process = Path(f"/proc/{secured.server.process.pid}")
@@ -131,7 +131,7 @@ def test_a_pull_by_rtmps_verifies_the_servers_certificate(
     name, key = f"source-{secrets.token_hex(4)}", secrets.token_hex(8)
     with (
         RtmpServer(tmp_path, authority.issue("far", "far")) as server,
-        Encoder(f"{server.url}/{key}"),
+        FfmpegEncoder(f"{server.url}/{key}"),
         secured.follow() as follower,
     ):
         server.wait_ready(key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.media
 def test_a_push_with_obs_defaults_is_told_with_what_arrives_and_ends(
     pod: IngestPod, follower: Follower, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}") as encoder:
+    with FfmpegEncoder(f"{pod.rtmp}/{key}") as encoder:
         state = follower.flowing(key).state
         assert (state.online, state.protocol, state.error) == (True, "rtmp", None)
         assert state.publisher == "127.0.0.1"
@@ -42,7 +42,7 @@ def test_a_key_that_nobody_has_is_refused_and_is_in_no_log(
 ) -> None:
     wrong = "wrong-key-0123456789"
     before = pod.metric('onair_ingest_refused_total{protocol="rtmp",reason="UnknownKey"}')
-    with Encoder(f"{pod.rtmp}/{wrong}") as encoder:
+    with FfmpegEncoder(f"{pod.rtmp}/{wrong}") as encoder:
         assert encoder.ends() != 0
     assert pod.metric('onair_ingest_refused_total{protocol="rtmp",reason="UnknownKey"}') > before
     assert "UnknownKey" in pod.log
@@ -52,7 +52,7 @@ def test_a_key_that_nobody_has_is_refused_and_is_in_no_log(
 def test_a_disconnected_publisher_is_gone_within_a_second(
     pod: IngestPod, follower: Follower, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}") as encoder:
+    with FfmpegEncoder(f"{pod.rtmp}/{key}") as encoder:
         follower.flowing(key)
         asked_at_s = time.monotonic()
         assert follower.disconnect(key).status_code == 204

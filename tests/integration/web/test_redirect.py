@@ -51,7 +51,7 @@ ANSWERS = {
 
 
 @dataclass
-class Installation:
+class EchoInstallation:
     """Answers with what it was asked."""
 
     url: str = ""
@@ -80,8 +80,8 @@ class Installation:
 
 
 @contextlib.asynccontextmanager
-async def serving() -> AsyncIterator[Installation]:
-    installation, app = Installation(), web.Application()
+async def serving() -> AsyncIterator[EchoInstallation]:
+    installation, app = EchoInstallation(), web.Application()
     app.router.add_route("*", "/{path:.*}", installation.serve)
     async with on_loopback(app) as installation.url:
         yield installation

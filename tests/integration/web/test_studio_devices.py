@@ -65,7 +65,7 @@ async function loudness(stream) {
 </script>"""
 
 
-class Agent:
+class FakeStudioAgent:
     """What an agent serves to a page of the studio."""
 
     def __init__(self, *connected: str) -> None:
@@ -102,7 +102,7 @@ class Agent:
             await page.close()
 
     @contextlib.asynccontextmanager
-    async def serving(self) -> AsyncIterator[Agent]:
+    async def serving(self) -> AsyncIterator[FakeStudioAgent]:
         app = web.Application()
         for path, handler in scripts().items():
             app.router.add_get(path, handler)
@@ -125,8 +125,8 @@ def page(text: str) -> Any:
 @contextlib.asynccontextmanager
 async def opened(
     chromium: str, *connected: str, origin: str | None = None
-) -> AsyncIterator[tuple[Agent, Tab]]:
-    async with Agent(*connected).serving() as agent:
+) -> AsyncIterator[tuple[FakeStudioAgent, Tab]]:
+    async with FakeStudioAgent(*connected).serving() as agent:
         engine = f"{agent.url.replace('http', 'ws')}/engine"
         script = studio_script(origin or agent.url, [], agent.url, engine)
         async with tab(chromium, "about:blank", 320, 180, script) as page:

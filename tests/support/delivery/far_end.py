@@ -17,7 +17,7 @@ from tests.support.waiting import until
 
 
 @dataclass(frozen=True)
-class Recorded:
+class DecodingTimes:
     """Decoding times in seconds as they were received, by kind of medium."""
 
     video: list[float]
@@ -128,10 +128,10 @@ class FarEnd:
         """The files of a path, in order; one for each time that it was published to."""
         return sorted((self._folder / path).glob("*.mp4"))
 
-    def recorded(self, path: str) -> Recorded:
+    def recorded(self, path: str) -> DecodingTimes:
         """The one recording of a path."""
         (file,) = self.recordings(path)
-        return Recorded(decoding_times(file, "v"), decoding_times(file, "a"))
+        return DecodingTimes(decoding_times(file, "v"), decoding_times(file, "a"))
 
 
 def decoding_times(file: Path, kind: str) -> list[float]:

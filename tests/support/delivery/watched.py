@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from itertools import pairwise
 
-from tests.support.delivery.far_end import Recorded
+from tests.support.delivery.far_end import DecodingTimes
 from tests.support.waiting import until
 
 from onair_crds.contract.program import DestinationState, ProgramDestination
@@ -18,7 +18,7 @@ from onair_encoder.publish.delivery import Delivery
 CONNECTED, DISCONNECTED = ConnectState.CONNECTED, ConnectState.DISCONNECTED
 
 
-class Sent:
+class SentPackets:
     """All packets of the programme since it was made, from the last key frame on."""
 
     def __init__(self, fan_out: FanOut) -> None:
@@ -38,7 +38,7 @@ class Sent:
         return times[-1] - times[0]
 
 
-class Watched:
+class WatchedDelivery:
     def __init__(self, fan_out: FanOut) -> None:
         self.history: dict[str, list[tuple[ConnectState, str | None]]] = {}
         self._changed = asyncio.Event()
@@ -75,7 +75,7 @@ class Watched:
         )
 
 
-def assert_every_packet_once(recorded: Recorded, sent: Sent, *, least_s: float) -> None:
+def assert_every_packet_once(recorded: DecodingTimes, sent: SentPackets, *, least_s: float) -> None:
     """What was received is an unbroken part of what was sent, by the distances of its timestamps."""
     for kind, type_, got in (("video", VIDEO, recorded.video), ("audio", AUDIO, recorded.audio)):
         given = sent.times(type_)

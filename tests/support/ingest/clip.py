@@ -18,7 +18,7 @@ CLICK_S = 0.02
 
 
 @dataclass(frozen=True)
-class Encoding:
+class ClipEncoding:
     """What OBS sends unless somebody changes it: x264 veryfast, two B-frames, a key frame every 2 s, AAC."""
 
     width: int = 1280
@@ -38,7 +38,7 @@ def clicks_ms(duration_s: float) -> list[int]:
     return times
 
 
-def make_clip(path: Path, duration_s: float, encoding: Encoding = Encoding()) -> Path:
+def make_clip(path: Path, duration_s: float, encoding: ClipEncoding = ClipEncoding()) -> Path:
     """Writes a clip; takes about a third of its duration in CPU time."""
     if path.exists():
         return path
@@ -75,7 +75,7 @@ def _audio(duration_s: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     return samples.astype(np.float32)
 
 
-def _frames(duration_s: float, encoding: Encoding) -> Iterator[bytes]:
+def _frames(duration_s: float, encoding: ClipEncoding) -> Iterator[bytes]:
     height, width, block = encoding.height, encoding.width, encoding.width // COLUMNS
     rng = np.random.default_rng(1)
     texture = (

@@ -53,7 +53,7 @@ def late_audio(folder: Path, late_s: float, seconds: int = 10) -> list[str]:
     return ["-i", str(clip)]
 
 
-class Encoder:
+class FfmpegEncoder:
     """An ffmpeg that publishes in real time. Use as a context manager."""
 
     def __init__(

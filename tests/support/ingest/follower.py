@@ -24,7 +24,7 @@ DEADLINE_S = 15.0
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldState:
     state: StreamState
     at_s: float
     """time.monotonic() of its arrival."""
@@ -36,7 +36,7 @@ class Follower:
     def __init__(self, url: str, secret: bytes) -> None:
         self.url = url
         self.headers = {"Authorization": f"Bearer {gateway_token(secret, 'operator')}"}
-        self.told: list[Told] = []
+        self.told: list[ToldState] = []
         self.heartbeats = 0
         self.refused: list[RefusedPublisher] = []
         self.waiting: list[str] = []
@@ -52,17 +52,19 @@ class Follower:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
 
-    def of(self, key: str) -> list[Told]:
+    def of(self, key: str) -> list[ToldState]:
         """All that was told of the stream of a key."""
         return [told for told in self.told if told.state.stream == stream_of_key(key)]
 
-    def wait(self, key: str, condition: Callable[[StreamState], bool], what: str, after: int = 0) -> Told:
+    def wait(
+        self, key: str, condition: Callable[[StreamState], bool], what: str, after: int = 0
+    ) -> ToldState:
         """The first state of a key's stream, from the `after`-th on, of which the condition holds."""
         return self.wait_stream(stream_of_key(key), condition, what, after)
 
     def wait_stream(
         self, stream: str, condition: Callable[[StreamState], bool], what: str, after: int = 0
-    ) -> Told:
+    ) -> ToldState:
         deadline_s = time.monotonic() + DEADLINE_S
         with self._news:
             while True:
@@ -74,10 +76,10 @@ class Follower:
                 assert left_s > 0, f"{what}: not within {DEADLINE_S:g} s; told: {all_told[after:]}"
                 self._news.wait(left_s)
 
-    def flowing(self, key: str, after: int = 0) -> Told:
+    def flowing(self, key: str, after: int = 0) -> ToldState:
         return self.wait(key, lambda state: state.flowing, "the stream flows", after)
 
-    def ended(self, key: str, after: int = 0) -> Told:
+    def ended(self, key: str, after: int = 0) -> ToldState:
         return self.wait(key, lambda state: not state.online, "the stream ends", after)
 
     def interruptions(self, key: str) -> list[StreamState]:
@@ -125,5 +127,5 @@ class Follower:
                 self.refused += heartbeat.refused
                 self.waiting += heartbeat.waiting
             else:
-                self.told.append(Told(StreamState.model_validate_json(line), time.monotonic()))
+                self.told.append(ToldState(StreamState.model_validate_json(line), time.monotonic()))
             self._news.notify_all()

@@ -7,7 +7,7 @@ import secrets as random
 
 import httpx
 from pydantic import SecretStr
-from tests.support.facade import Facade, StoredResources
+from tests.support.facade import FacadeThread, StoredResources
 
 from onair_crds.contract.ingest_gateway import (
     HOOK_PATH,
@@ -30,12 +30,12 @@ def ingest_secret(resources: StoredResources) -> bytes:
     return base64.b64decode(response.raise_for_status().json()["data"][INGEST_SECRET_KEY])
 
 
-def hook_url(facade: Facade) -> str:
+def hook_url(facade: FacadeThread) -> str:
     return f"http://127.0.0.1:{facade.services.ingest_hook.port}"
 
 
-class GatewayClient:
-    def __init__(self, facade: Facade, secret: bytes, gateway: str = "onair-ingest-0") -> None:
+class PublishHookClient:
+    def __init__(self, facade: FacadeThread, secret: bytes, gateway: str = "onair-ingest-0") -> None:
         self.gateway = gateway
         headers = {"Authorization": f"Bearer {gateway_token(secret, 'facade')}"}
         self.http = httpx.Client(base_url=hook_url(facade), headers=headers, timeout=5)

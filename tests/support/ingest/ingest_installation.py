@@ -17,7 +17,7 @@ PODS = ("onair-ingest-0", "onair-ingest-1")
 
 
 @dataclass(frozen=True)
-class Installation:
+class IngestInstallation:
     pod: IngestPod
     other_pod: IngestPod
     facade: FacadeProcess

@@ -32,7 +32,7 @@ MOVIE = [
 ]
 
 
-class Relay:
+class PageRelay:
     def __init__(self, media_server: str) -> None:
         self.address = f"rtmp://{media_server}:1935/live"
         self.readers = Readers(lambda stream: f"live/{stream}", MediaServer(media_server, 1935), linger_s=5)
@@ -64,7 +64,7 @@ class Relay:
 
 
 async def serve(media_server: str, pages: str) -> None:
-    relay = Relay(media_server)
+    relay = PageRelay(media_server)
     app = web.Application(client_max_size=64 * 2**20)
     ReaderRoutes(relay.readers, RotatedSecret(SECRET)).add_to(app)
     app.router.add_get("/mse/{source}", relay.movie)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.operated_namespace import OperatedNamespace
@@ -31,7 +31,7 @@ SOURCE = "source-cam"
 
 
 @dataclass(frozen=True)
-class Stage:
+class PreviewStage:
     """A show with a room and a camera, and the pods that the camera may be pushed to."""
 
     namespace: OperatedNamespace
@@ -48,8 +48,8 @@ class Stage:
     def settings(self) -> dict[str, Any]:
         return operator_settings(self.server, self.pods)
 
-    def camera(self, pod: IngestPod | None = None) -> Encoder:
-        return Encoder(f"{(pod or self.pod).rtmp}/{self.key}")
+    def camera(self, pod: IngestPod | None = None) -> FfmpegEncoder:
+        return FfmpegEncoder(f"{(pod or self.pod).rtmp}/{self.key}")
 
     def joined(self, identity: str = "anna") -> AbstractAsyncContextManager[Member]:
         return member(self.server.url, self.server.token(self.room, identity, canSubscribe=True))
@@ -80,7 +80,7 @@ def pod_name(number: int) -> str:
 @asynccontextmanager
 async def staged(
     operated_namespace: OperatedNamespace, server: LiveKitServer, folder: Path, pods: int = 1, **settings: str
-) -> AsyncIterator[Stage]:
+) -> AsyncIterator[PreviewStage]:
     """Everything but the operator runs for as long as the context lasts.
 
     Args:
@@ -113,7 +113,7 @@ async def staged(
             key = await until(lambda: stream_key(operated_namespace), "a stream key")
             facade.keys.add(key)
             await until(lambda: opened(operated_namespace), "the room is open")
-        yield Stage(operated_namespace, server, started, str(project["metadata"]["uid"]), key)
+        yield PreviewStage(operated_namespace, server, started, str(project["metadata"]["uid"]), key)
 
 
 def folder_of(folder: Path, number: int) -> Path:

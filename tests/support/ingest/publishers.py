@@ -15,7 +15,7 @@ FLV = ("flvmux", "streamable=true", "min-upstream-latency=2000000000")
 """Nanoseconds: flvmux that does not wait for x264enc gives frames the times of the audio that it has sent."""
 
 
-class Publisher:
+class PipelinePublisher:
     """Programs of which each writes to the next one. Use as a context manager.
 
     Args:
@@ -47,7 +47,7 @@ class Publisher:
         return all(process.poll() is None for process in self._processes)
 
 
-class GStreamer(Publisher):
+class GStreamer(PipelinePublisher):
     """x264 with B-frames and AAC by gst-launch-1.0, in real time, 320×180 at 30 fps.
 
     Args:
@@ -69,7 +69,7 @@ class GStreamer(Publisher):
         super().__init__(command, log=log)
 
 
-class SrtLiveTransmit(Publisher):
+class SrtLiveTransmit(PipelinePublisher):
     """What ffmpeg encodes as OBS does, sent by srt-live-transmit, which reconnects by itself."""
 
     def __init__(self, url: str, log: Path) -> None:
@@ -79,7 +79,7 @@ class SrtLiveTransmit(Publisher):
         super().__init__([*encode, "-f", "mpegts", "pipe:1"], send, log=log)
 
 
-class FfmpegThatReconnects(Publisher):
+class FfmpegThatReconnects(PipelinePublisher):
     """What OBS encodes, by RTMP, tried again half a second after each failure."""
 
     def __init__(self, url: str, log: Path) -> None:

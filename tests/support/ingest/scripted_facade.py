@@ -23,7 +23,7 @@ class ScriptedFacade:
         self._goes_on.set()
         facade, authorization = self, f"Bearer {gateway_token(secret, 'facade')}"
 
-        class Handler(BaseHTTPRequestHandler):
+        class HookHandler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True  # head and body are two packets: the second would wait for 40 ms
 
@@ -53,7 +53,7 @@ class ScriptedFacade:
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), HookHandler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> Self:

@@ -44,7 +44,7 @@ def through(graph: Graph, decoded: VideoFrame) -> VideoFrame:
 
 
 @dataclass(frozen=True)
-class Frame:
+class DecodedFrame:
     at_s: float
     """On the clock of the stream, which its audio has, too."""
     decoded_at: float
@@ -66,10 +66,10 @@ def rgb(decoded: VideoFrame) -> Pixels:
 
 
 @dataclass(eq=False)
-class Recording:
+class LiveRecording:
     """Is itself alone: of two that were begun at the same frame each ends for itself."""
 
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[DecodedFrame] = field(default_factory=list)
     sounds: list[tuple[float, NDArray[np.float32]]] = field(default_factory=list)
     """When each piece begins, and its samples: of the left channel."""
 
@@ -96,8 +96,8 @@ class LiveView:
         self._graph: Graph | None = None
         self._ending = threading.Event()
         self._news = threading.Condition()
-        self._latest: Frame | None = None
-        self._recordings: list[Recording] = []
+        self._latest: DecodedFrame | None = None
+        self._recordings: list[LiveRecording] = []
         self._failure: BaseException | None = None
         self._heard_until_s = 0.0
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -111,7 +111,7 @@ class LiveView:
         self._ending.set()
         self._thread.join(10)
 
-    def frame(self, timeout_s: float = 20.0) -> Frame:
+    def frame(self, timeout_s: float = 20.0) -> DecodedFrame:
         """The next frame."""
         with self._news:
             before = self._latest
@@ -121,7 +121,7 @@ class LiveView:
         assert self._latest is not before, f"the stream ended: {self._failure}"
         return self._latest
 
-    def until(self, what: str, check: Callable[[Pixels], object], timeout_s: float = 10.0) -> Frame:
+    def until(self, what: str, check: Callable[[Pixels], object], timeout_s: float = 10.0) -> DecodedFrame:
         """The first frame from now on of which the condition holds."""
         deadline = time.monotonic() + timeout_s
         while True:
@@ -131,8 +131,8 @@ class LiveView:
             assert time.monotonic() < deadline, f"not seen within {timeout_s} s: {what}; {self._seen(frame)}"
 
     def first(
-        self, recording: Recording, check: Callable[[Pixels], object], timeout_s: float = 10.0
-    ) -> Frame:
+        self, recording: LiveRecording, check: Callable[[Pixels], object], timeout_s: float = 10.0
+    ) -> DecodedFrame:
         """The first frame of a recording that goes on, of which the condition holds."""
         deadline, looked_at = time.monotonic() + timeout_s, 0
         while True:
@@ -143,7 +143,7 @@ class LiveView:
             assert time.monotonic() < deadline, f"not seen within {timeout_s} s: {self._seen(self.frame())}"
             self._next_after(recording, looked_at, deadline)
 
-    def _next_after(self, recording: Recording, count: int, deadline: float) -> None:
+    def _next_after(self, recording: LiveRecording, count: int, deadline: float) -> None:
         """Waits until a recording has more frames than this."""
         with self._news:
             self._news.wait_for(
@@ -151,15 +151,15 @@ class LiveView:
             )
         assert not self._failure, f"the stream ended: {self._failure}"
 
-    def _seen(self, frame: Frame) -> str:
+    def _seen(self, frame: DecodedFrame) -> str:
         """The colours of a frame, coarsely."""
         height, width = frame.pixels.shape[:2]
         return str(frame.pixels[height // 8 :: height // 4, width // 8 :: width // 4].tolist())
 
     @contextmanager
-    def recording(self) -> Iterator[Recording]:
+    def recording(self) -> Iterator[LiveRecording]:
         """Keeps what comes for as long as the context lasts."""
-        recording = Recording()
+        recording = LiveRecording()
         with self._news:
             self._recordings.append(recording)
         try:
@@ -168,7 +168,7 @@ class LiveView:
             with self._news:
                 self._recordings.remove(recording)
 
-    def watch(self, seconds: float) -> Recording:
+    def watch(self, seconds: float) -> LiveRecording:
         """The next seconds of the stream."""
         with self.recording() as recording:
             end_s = self.frame().at_s + seconds
@@ -204,7 +204,7 @@ class LiveView:
                 decoded, ("scale", "{}:{}:flags=area".format(*self._gray)), ("format", GRAY)
             )
             decoded = through(self._graph, decoded)
-        self._latest = Frame(at_s, decoded_at, decoded)
+        self._latest = DecodedFrame(at_s, decoded_at, decoded)
         for each in self._recordings:
             each.frames.append(self._latest)
         self._news.notify_all()

@@ -19,7 +19,7 @@ WINDOW_S = 10.0
 
 
 @dataclass(frozen=True)
-class Recording:
+class RecordedFile:
     """A stream as it came, in a file."""
 
     path: Path
@@ -80,7 +80,7 @@ def _input(url: str) -> list[str]:
     return ["-rtsp_transport", "tcp", "-i", url] if url.startswith("rtsp") else ["-i", url]
 
 
-def record(url: str, duration_s: float, folder: Path) -> Recording:
+def record(url: str, duration_s: float, folder: Path) -> RecordedFile:
     """Copies a stream into a file, without touching a packet."""
     path = folder / "recording.mkv"
     _run(
@@ -88,7 +88,7 @@ def record(url: str, duration_s: float, folder: Path) -> Recording:
         *("-t", f"{duration_s}", "-c", "copy", "-f", "matroska", str(path)),
         timeout_s=duration_s + 30,
     )
-    return Recording(path, duration_s)
+    return RecordedFile(path, duration_s)
 
 
 def _probe(path: Path, *arguments: str) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _hole_s(packets: list[dict[str, Any]], nominal_s: float) -> float:
     return max((b - a - nominal_s for a, b in pairwise(times)), default=0.0)
 
 
-def analyse(recording: Recording, asked_fps: float = 30) -> MediaReport:
+def analyse(recording: RecordedFile, asked_fps: float = 30) -> MediaReport:
     """Decodes a recording of the probe page, which counts `asked_fps` ticks a second."""
     path = recording.path
     streams = {s["codec_type"]: s for s in _probe(path, "-show_streams")["streams"]}
@@ -194,7 +194,7 @@ def live_latency_ms(url: str, frames: int = 90, width: int = 640, height: int = 
     return ages[60:]
 
 
-def picture(recording: Recording, path: Path) -> Path:
+def picture(recording: RecordedFile, path: Path) -> Path:
     """Saves a frame from the middle of a recording."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _run(

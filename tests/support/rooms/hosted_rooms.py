@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import jwt
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StoredResources, User
 
 from onair_api.settings import RoomSettings
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME, SIGNAL_PATH
@@ -40,7 +40,7 @@ def settings_for(server: LiveKitServer, token_s: int = 300) -> RoomSettings:
     return RoomSettings(url=server.http_url, token_s=token_s)
 
 
-def signal_url(facade: Facade) -> str:
+def signal_url(facade: FacadeThread) -> str:
     """What a LiveKit client is given as its url."""
     return facade.url.replace("http://", "ws://") + SIGNAL_PATH
 
@@ -69,13 +69,13 @@ def room_of(token: str) -> str:
     return str(claims_of(token)["video"]["room"])
 
 
-def administer(facade: Facade, token: str, method: str, **body: Any) -> httpx.Response:
+def administer(facade: FacadeThread, token: str, method: str, **body: Any) -> httpx.Response:
     """An operation of the room server's own interface, with a token of the room, through the facade."""
     body.setdefault("room", room_of(token))
     url = f"{SIGNAL_PATH}/twirp/livekit.RoomService/{method}"
     return facade.http.post(url, json=body, headers={"Authorization": f"Bearer {token}"})
 
 
-def validate(facade: Facade, token: str) -> httpx.Response:
+def validate(facade: FacadeThread, token: str) -> httpx.Response:
     """What a client asks when its WebSocket was refused."""
     return facade.http.get(f"{SIGNAL_PATH}/rtc/validate", params={"access_token": token})

@@ -19,7 +19,7 @@ PLACES = ((0, 0), (640, 0), (0, 360), (640, 360))
 BOXES = [Box(x, y, WIDTH) for x, y in PLACES]
 
 
-class Stage(NamedTuple):
+class BenchStage(NamedTuple):
     """A show that is on air, and where it is to be seen."""
 
     air: OnAir

@@ -11,7 +11,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 from tests.support.ingest.encoder import AAC, X264
-from tests.support.media.live_view import SAMPLE_RATE, Pixels, Recording, rgb
+from tests.support.media.live_view import SAMPLE_RATE, LiveRecording, Pixels, rgb
 from tests.support.scene.picture import Colour
 
 TONE_HZ, LOUD = 440, 0.25
@@ -62,7 +62,7 @@ def tone_level(samples: NDArray[np.float32], hz: float = TONE_HZ) -> float:
     return float(np.median(2 * np.abs(pieces @ turned)))
 
 
-def tone_at_end(recording: Recording, seconds: float) -> float:
+def tone_at_end(recording: LiveRecording, seconds: float) -> float:
     """The tone's level, at the end of what was recorded."""
     end_s = recording.frames[-1].at_s - 0.2
     return tone_level(recording.sound(end_s - seconds, end_s))

@@ -18,7 +18,7 @@ from tests.support.facade import StoredResources
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.pod_page import PORT as PAGE_PORT
 from tests.support.installation import new_installation
-from tests.support.kubelet import Kubelets
+from tests.support.kubelet import ContainerKubelets
 from tests.support.media.live_view import LiveView
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import HOSTED, add_credentials
@@ -57,7 +57,7 @@ class OnAir:
         operator: Controller,
         facade: Controller,
         address: str,
-        kubelets: Kubelets,
+        kubelets: ContainerKubelets,
         ingest: IngestPod,
         rooms: LiveKitServer,
         size: tuple[int, int],
@@ -182,7 +182,7 @@ def on_air(
             "redis": {"url": redis.url},
             "ingest": {**gateways, "hookPort": hook_port, "rtmpBaseUrl": ingest.rtmp},
         }
-        kubelets = stack.enter_context(Kubelets(resources.admin, resources.shows))
+        kubelets = stack.enter_context(ContainerKubelets(resources.admin, resources.shows))
         kubeconfig = control_plane.kubeconfig
         operator = Controller("operator", "onair_operator", operator_settings, kubeconfig, folder)
         facade = Controller("facade", "onair_api", facade_settings, kubeconfig, folder)

@@ -190,7 +190,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Line:
+class TransitionLine:
     """A transition as it was seen: when it was how far."""
 
     began_s: float
@@ -200,6 +200,6 @@ class Line:
         return self.began_s + part * self.duration_s
 
 
-def line_through(times_s: list[float], parts: list[float], duration_s: float) -> Line:
+def line_through(times_s: list[float], parts: list[float], duration_s: float) -> TransitionLine:
     """The line of this steepness that most frames are nearest to."""
-    return Line(float(np.median(np.array(times_s) - np.array(parts) * duration_s)), duration_s)
+    return TransitionLine(float(np.median(np.array(times_s) - np.array(parts) * duration_s)), duration_s)

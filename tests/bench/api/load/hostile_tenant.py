@@ -31,11 +31,11 @@ def masked(message: bytes) -> bytes:
     return b"\x81" + length + b"\0\0\0\0" + message
 
 
-def itself(stream: Stream) -> Stream:
+def itself(stream: HostileStream) -> HostileStream:
     return stream
 
 
-class Stream(asyncio.Protocol):
+class HostileStream(asyncio.Protocol):
     """Asks for its subscriptions, and throws away what it gets."""
 
     def __init__(self, request: bytes, wildcards: list[str]) -> None:
@@ -83,11 +83,11 @@ async def main(port: int, token: str, streams: int, wildcards: int) -> None:
         collection = (await http.post("/live/v2/collection", json={})).json()["collection"]["collectionId"]
         path = f"/live/v2/collection/{collection}/project"
         project = (await http.post(path, json={})).json()["project"]["projectId"]
-        opened: list[Stream] = []
+        opened: list[HostileStream] = []
         for start in range(0, streams, 100):
             # Who asks too often loses the stream: most only listen
             asked = names if start + 100 >= streams else []
-            made = [Stream(request, asked) for _ in range(min(100, streams - start))]
+            made = [HostileStream(request, asked) for _ in range(min(100, streams - start))]
             for each in made:
                 await loop.create_connection(partial(itself, each), "127.0.0.1", port)
             async with asyncio.timeout(60):

@@ -39,7 +39,7 @@ class Measurement:
         self.done.clear()
 
 
-class Subscriber(asyncio.Protocol):
+class MeasuringSubscriber(asyncio.Protocol):
     """Finds messages by their `sent` field, not by frame: a read often cuts a frame, rarely a field."""
 
     def __init__(self, request: bytes, measurement: Measurement) -> None:
@@ -82,14 +82,14 @@ def upgrade(host: str, path: str, subprotocols: str) -> bytes:
 async def main(host: str, port: int, path: str, subprotocols: str, count: int) -> None:
     loop = asyncio.get_running_loop()
     measurement = Measurement()
-    opened: list[Subscriber] = []
+    opened: list[MeasuringSubscriber] = []
     request = upgrade(host, path, subprotocols)
     for start in range(0, count, 100):
         batch = []
         for number in range(min(100, count - start)):
             source = f"127.0.0.{2 + (start + number) // 20_000}"
             _, subscriber = await loop.create_connection(
-                lambda: Subscriber(request, measurement), host, port, local_addr=(source, 0)
+                lambda: MeasuringSubscriber(request, measurement), host, port, local_addr=(source, 0)
             )
             batch.append(subscriber)
         async with asyncio.timeout(60):

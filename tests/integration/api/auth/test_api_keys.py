@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.support.event_client import WebSocket
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.tokens import invite, refreshed
 from tests.support.waiting import wait_for
 
@@ -13,7 +13,7 @@ TOKEN = "/live/v2/authentication/token"
 
 
 def test_an_api_key_that_is_removed_ends(
-    facade: Facade, resources: StoredResources, sign_in: Callable[..., User]
+    facade: FacadeThread, resources: StoredResources, sign_in: Callable[..., User]
 ) -> None:
     key = resources.add_api_key("short-lived")
     sign_in(key=key)
@@ -29,7 +29,10 @@ def test_an_api_key_that_is_removed_ends(
 
 
 def test_with_an_api_key_end_its_tokens_and_streams_on_all_replicas(
-    facade: Facade, second_facade: Facade, resources: StoredResources, sign_in: Callable[..., User]
+    facade: FacadeThread,
+    second_facade: FacadeThread,
+    resources: StoredResources,
+    sign_in: Callable[..., User],
 ) -> None:
     kept = sign_in()
     host = sign_in(key=resources.add_api_key("breached"))

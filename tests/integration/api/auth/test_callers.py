@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 from tests.support.tokens import assert_error
 
 TOKEN = "/live/v2/authentication/token"
 
 
-def test_an_operation_reads_only_its_own_credential(facade: Facade, api_key: str, anna: User) -> None:
+def test_an_operation_reads_only_its_own_credential(facade: FacadeThread, api_key: str, anna: User) -> None:
     body = {"serviceUserId": "anna"}
     http = facade.http
     both = {"X-API-Key": api_key, "Authorization": "Bearer undefined"}

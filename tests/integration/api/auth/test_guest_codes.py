@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Facade, Reachable, Show, StartFacade, StoredResources, User
+from tests.support.facade import FacadeThread, Reachable, Show, StartFacade, StoredResources, User
 from tests.support.tokens import (
     assert_error,
     claims_of,
@@ -57,7 +57,7 @@ def token_at(facade: Reachable, url: str) -> User:
     return User(facade, query["at"][0])
 
 
-def test_a_token_with_a_url_comes_with_a_short_one(show: Show, second_facade: Facade) -> None:
+def test_a_token_with_a_url_comes_with_a_short_one(show: Show, second_facade: FacadeThread) -> None:
     response = show.user.ok("POST", "/authentication/token/guest", invitation(show, url=PAGE))
     service, code = urlsplit(response["url"]).path.removeprefix("/r/").split("/")
     assert (service, len(code)) == ("studio", 14)
@@ -69,7 +69,7 @@ def test_a_token_with_a_url_comes_with_a_short_one(show: Show, second_facade: Fa
     assert prefixed.headers["Location"] == follow(guest.facade, response["url"]).headers["Location"]
 
 
-def test_a_code_is_read_listed_and_deleted(show: Show, second_facade: Facade) -> None:
+def test_a_code_is_read_listed_and_deleted(show: Show, second_facade: FacadeThread) -> None:
     code = make_code(show.user, show, exchange={"maxDuration": 3_600_000})
     assert set(code) == {
         "collectionId",
@@ -100,7 +100,7 @@ def test_a_code_is_read_listed_and_deleted(show: Show, second_facade: Facade) ->
     assert session.ok("GET", show.path), "who is in stays"
 
 
-def test_a_deleted_code_ends_its_direct_token_everywhere(show: Show, second_facade: Facade) -> None:
+def test_a_deleted_code_ends_its_direct_token_everywhere(show: Show, second_facade: FacadeThread) -> None:
     code = make_code(show.user, show)
     guest = token_at(show.user.facade, code["url"])
     assert guest.ok("GET", show.path)
@@ -109,7 +109,7 @@ def test_a_deleted_code_ends_its_direct_token_everywhere(show: Show, second_faca
     wait_for_status(User(second_facade, guest.token), show.path, 401)
 
 
-def test_a_deleted_code_ends_the_streams_of_its_token_too(show: Show, second_facade: Facade) -> None:
+def test_a_deleted_code_ends_the_streams_of_its_token_too(show: Show, second_facade: FacadeThread) -> None:
     code = make_code(show.user, show)
     guest = token_at(show.user.facade, code["url"])
     with WebSocket(second_facade, guest.token) as stream:
@@ -182,14 +182,14 @@ def test_a_code_is_in_a_secret_that_goes_with_its_project(
 
 
 @pytest.fixture
-def sweeping(start_facade: StartFacade, facade: Facade) -> Iterator[Facade]:
+def sweeping(start_facade: StartFacade, facade: FacadeThread) -> Iterator[FacadeThread]:
     tokens = TokenSettings(sweep_interval_s=0.1)
     with start_facade(tokens=tokens) as sweeping:
         yield sweeping
 
 
 def test_what_has_ended_is_swept_and_what_has_not_stays(
-    show: Show, resources: StoredResources, sweeping: Facade
+    show: Show, resources: StoredResources, sweeping: FacadeThread
 ) -> None:
     code = make_code(show.user, show)
     refreshed(invite(show))

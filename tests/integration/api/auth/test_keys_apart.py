@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.waiting import wait_for
 
 from onair_crds.contract.renderer_token import PRIVATE_PEM, PUBLIC_PEM, RENDERER_KEY_SECRET
@@ -36,7 +36,9 @@ def test_the_facade_has_its_keys_in_their_namespace_and_not_in_the_releases(
     kubeconfig: Path, resources: StoredResources, keys_namespace: str, api_key: str, admin: httpx.Client
 ) -> None:
     apart = StoredResources(admin, resources.shows, keys_namespace)
-    with Facade(kubeconfig, resources.shows, resources.release, keys_namespace=keys_namespace) as facade:
+    with FacadeThread(
+        kubeconfig, resources.shows, resources.release, keys_namespace=keys_namespace
+    ) as facade:
 
         def sign_in(key: str) -> httpx.Response:
             return facade.http.post(TOKEN, headers={"X-API-Key": key}, json={"serviceUserId": "anna"})

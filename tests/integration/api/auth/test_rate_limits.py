@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 import httpx
 import pytest
-from tests.support.facade import Facade, StartFacade, StoredResources, User
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import TOKEN, assert_error
 from tests.support.waiting import wait_for
@@ -22,7 +22,9 @@ PER_TOKEN, PER_SERVICE = 24, 240
 
 
 @pytest.fixture(scope="module")
-def replicas(start_facade: StartFacade, redis_url: str, facade: Facade) -> Iterator[tuple[Facade, Facade]]:
+def replicas(
+    start_facade: StartFacade, redis_url: str, facade: FacadeThread
+) -> Iterator[tuple[FacadeThread, FacadeThread]]:
     limits = RateLimitSettings(window_s=WINDOW_S, per_token=PER_TOKEN, per_service=PER_SERVICE)
     with ExitStack() as stack, quick_recovery():
         made = [
@@ -41,7 +43,7 @@ def quick_recovery() -> Iterator[None]:
     rate_limits.OPEN_S = before
 
 
-def is_limiting(facade: Facade) -> bool:
+def is_limiting(facade: FacadeThread) -> bool:
     return not facade._server.config.app.state.services.callers.rate_limits._open
 
 
@@ -55,7 +57,7 @@ def hammer(user: User, most: int = 2000) -> httpx.Response:
 
 
 def own_service(
-    facade: Facade, resources: StoredResources, sign_in: Callable[..., User], name: str
+    facade: FacadeThread, resources: StoredResources, sign_in: Callable[..., User], name: str
 ) -> Callable[[], User]:
     """Makes users of a service of its own, whose count no other test has touched."""
     key = resources.add_api_key(f"{name}-{time.monotonic_ns()}")
@@ -63,7 +65,7 @@ def own_service(
 
 
 def test_a_token_that_calls_too_often_is_told_when_to_come_back(
-    replicas: tuple[Facade, Facade], resources: StoredResources, sign_in: Callable[..., User]
+    replicas: tuple[FacadeThread, FacadeThread], resources: StoredResources, sign_in: Callable[..., User]
 ) -> None:
     make = own_service(replicas[0], resources, sign_in, "often")
     user, other = make(), make()
@@ -81,7 +83,7 @@ def test_a_token_that_calls_too_often_is_told_when_to_come_back(
 
 
 def test_a_service_has_a_limit_for_all_its_tokens(
-    replicas: tuple[Facade, Facade], resources: StoredResources, sign_in: Callable[..., User]
+    replicas: tuple[FacadeThread, FacadeThread], resources: StoredResources, sign_in: Callable[..., User]
 ) -> None:
     key = resources.add_api_key(f"busy-{time.monotonic_ns()}")
     users = [User(replicas[i % 2], sign_in(key=key).token) for i in range(24)]
@@ -101,13 +103,13 @@ def test_a_service_has_a_limit_for_all_its_tokens(
     assert 429 in {response.status_code for response in responses}
 
 
-def test_probes_and_metrics_are_never_refused(replicas: tuple[Facade, Facade]) -> None:
+def test_probes_and_metrics_are_never_refused(replicas: tuple[FacadeThread, FacadeThread]) -> None:
     for path in ("/healthz", "/readyz", "/metrics"):
         assert {replicas[0].http.get(path).status_code for _ in range(PER_TOKEN + 20)} == {200}
 
 
 def test_everybody_is_let_in_while_redis_is_away(
-    replicas: tuple[Facade, Facade],
+    replicas: tuple[FacadeThread, FacadeThread],
     resources: StoredResources,
     sign_in: Callable[..., User],
     redis_server: RedisServer,
@@ -145,5 +147,5 @@ def test_a_redis_that_is_silent_holds_nobody_up(
             assert time.monotonic() - started < 5
 
 
-def test_without_redis_there_are_no_limits(facade: Facade, anna: User) -> None:
+def test_without_redis_there_are_no_limits(facade: FacadeThread, anna: User) -> None:
     assert not facade._server.config.app.state.services.callers.rate_limits._items

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.tokens import (
     TOKEN,
     assert_error,
@@ -44,7 +44,7 @@ def assert_all_end(users: list[User]) -> None:
 
 
 def test_a_call_ends_a_token_and_what_goes_back_to_it_on_all_replicas(
-    facade: Facade, second_facade: Facade, sign_in: Callable[..., User]
+    facade: FacadeThread, second_facade: FacadeThread, sign_in: Callable[..., User]
 ) -> None:
     host = sign_in("anna")
     other_login = sign_in("anna")
@@ -66,7 +66,7 @@ def test_a_call_ends_a_token_and_what_goes_back_to_it_on_all_replicas(
 
 
 def test_a_guest_ends_their_own_token_and_nobody_elses(
-    second_facade: Facade, sign_in: Callable[..., User]
+    second_facade: FacadeThread, sign_in: Callable[..., User]
 ) -> None:
     host = sign_in()
     show = host.project()
@@ -96,7 +96,10 @@ def test_a_token_for_a_session_is_ended_before_it_was_redeemed(sign_in: Callable
 
 
 def test_a_backend_ends_tokens_of_its_service(
-    facade: Facade, second_facade: Facade, resources: StoredResources, sign_in: Callable[..., User]
+    facade: FacadeThread,
+    second_facade: FacadeThread,
+    resources: StoredResources,
+    sign_in: Callable[..., User],
 ) -> None:
     key, strange = resources.add_api_key("revoking"), resources.add_api_key("strange")
     host = sign_in(key=key)

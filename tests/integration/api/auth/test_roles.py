@@ -13,8 +13,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.support.doors import DOOR, OVER_HTTP, RPC, Reason
-from tests.support.facade import Facade, Show, StoredResources, User
-from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, TOKENS, World
+from tests.support.facade import FacadeThread, Show, StoredResources, User
+from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, TOKENS, OperationWorld
 from tests.support.tokens import assert_error, claims_of, forged, invite, private_key, seen_by
 from tests.support.who_may import WHO_MAY
 
@@ -25,7 +25,7 @@ SHOWN_AS_IMAGE = "GetProjectBroadcastSnapshot"
 
 
 @pytest.fixture(scope="module")
-def served(facade: Facade) -> set[str]:
+def served(facade: FacadeThread) -> set[str]:
     """Operations that this facade offers."""
     paths = facade.http.get("/openapi.json").json()["paths"]
     return {op.get("operationId", "") for path in paths.values() for op in path.values()}
@@ -39,7 +39,7 @@ def test_the_matrix_has_every_operation() -> None:
 def test_the_matrix(role: Role, sign_in: Callable[..., User], served: set[str]) -> None:
     """A caller without the role is refused and changes nothing: those later in the list still can."""
     name = f"user-{secrets.token_hex(4)}"
-    world = World(sign_in(name), served)
+    world = OperationWorld(sign_in(name), served)
     if role in (Role.HOST, Role.IMPERSONATE):
         caller = sign_in(name, role=role.wire)
     else:
@@ -62,7 +62,7 @@ def test_every_operation_is_called_through_rpc(
     door: str, sign_in: Callable[..., User], served: set[str]
 ) -> None:
     before = DOOR.calls.copy()
-    world = World(sign_in(), served)
+    world = OperationWorld(sign_in(), served)
     for call in CALLS.values():
         world.call(world.host, call)
     called = set(DOOR.calls - before)
@@ -79,8 +79,8 @@ def test_a_call_that_rpc_cannot_send_is_known(door: str, show: Show) -> None:
 
 
 @pytest.fixture(scope="module")
-def world(sign_in: Callable[..., User], served: set[str]) -> World:
-    return World(sign_in(), served)
+def world(sign_in: Callable[..., User], served: set[str]) -> OperationWorld:
+    return OperationWorld(sign_in(), served)
 
 
 def public_pem(pem: str) -> bytes:
@@ -102,7 +102,9 @@ def hs256(user: User, key: bytes) -> User:
     return User(user.facade, (signed + b"." + signature).decode())
 
 
-def test_forged_tokens_open_nothing(world: World, served: set[str], resources: StoredResources) -> None:
+def test_forged_tokens_open_nothing(
+    world: OperationWorld, served: set[str], resources: StoredResources
+) -> None:
     host = world.host
     pem, _ = private_key(resources)
     now = claims_of(host.token)["iat"]
@@ -124,7 +126,7 @@ def test_forged_tokens_open_nothing(world: World, served: set[str], resources: S
 
 
 def test_strangers_find_nothing(
-    world: World, served: set[str], sign_in: Callable[..., User], resources: StoredResources
+    world: OperationWorld, served: set[str], sign_in: Callable[..., User], resources: StoredResources
 ) -> None:
     """Tokens of another user, another service and another project."""
     sibling = world.host.project(world.show.collection)
@@ -150,7 +152,7 @@ def test_strangers_find_nothing(
     assert seen_by(world.host, world.show).get(), "nothing was changed"
 
 
-def test_a_role_that_was_written_in_is_worth_nothing(world: World) -> None:
+def test_a_role_that_was_written_in_is_worth_nothing(world: OperationWorld) -> None:
     guest = invite(world.show, "VIEWER")
     head, _, signature = guest.token.split(".")
     claims = {**claims_of(guest.token), "role": "ROLE_HOST", "guestControl": None}
@@ -159,7 +161,7 @@ def test_a_role_that_was_written_in_is_worth_nothing(world: World) -> None:
 
 
 def test_the_platforms_role_cannot_be_had_and_opens_nothing(
-    world: World, resources: StoredResources, facade: Facade, api_key: str
+    world: OperationWorld, resources: StoredResources, facade: FacadeThread, api_key: str
 ) -> None:
     response = facade.http.post(
         TOKENS, headers={"X-API-Key": api_key}, json={"serviceUserId": "a", "role": "ROLE_PLATFORM"}
@@ -170,7 +172,7 @@ def test_the_platforms_role_cannot_be_had_and_opens_nothing(
 
 
 @pytest.mark.parametrize("role", ["HOST", "COHOST", "CONTRIBUTOR", "GUEST", "VIEWER", "RENDERER"])
-def test_secrets_are_left_out_for_all_but_hosts_and_co_hosts(world: World, role: str) -> None:
+def test_secrets_are_left_out_for_all_but_hosts_and_co_hosts(world: OperationWorld, role: str) -> None:
     guest = invite(world.show, role)
     project = seen_by(guest, world.show).get()["project"]
     push = project["destinations"][0]["address"]["rtmpPush"]
@@ -185,6 +187,6 @@ def test_secrets_are_left_out_for_all_but_hosts_and_co_hosts(world: World, role:
         assert project["guestCodes"] == []
 
 
-def test_a_host_sees_the_secrets_of_his_own(world: World) -> None:
+def test_a_host_sees_the_secrets_of_his_own(world: OperationWorld) -> None:
     show: Show = world.show
     assert show.get()["project"]["destinations"][0]["address"]["rtmpPush"]["key"] == "k-1"

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.signing_keys import AddedSigningKey
 from tests.support.tokens import refreshed
 from tests.support.waiting import wait_for
@@ -20,8 +20,8 @@ def is_refused(user: User) -> bool:
 @pytest.mark.parametrize("end", [AddedSigningKey.delete, AddedSigningKey.edit, AddedSigningKey.recreate])
 def test_with_a_signing_key_end_its_tokens_and_streams_on_all_replicas(
     end: Callable[[AddedSigningKey], None],
-    facade: Facade,
-    second_facade: Facade,
+    facade: FacadeThread,
+    second_facade: FacadeThread,
     resources: StoredResources,
     sign_in: Callable[..., User],
 ) -> None:

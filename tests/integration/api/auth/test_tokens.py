@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 
 
 def test_a_renewed_token_is_in_the_header(anna: User) -> None:
@@ -14,7 +14,7 @@ def test_a_renewed_token_is_in_the_header(anna: User) -> None:
     assert User(anna.facade, token).ok("GET", "/collection") == {"collections": []}
 
 
-def test_replicas_share_keys(anna: User, second_facade: Facade, resources: StoredResources) -> None:
+def test_replicas_share_keys(anna: User, second_facade: FacadeThread, resources: StoredResources) -> None:
     """Tokens of one replica are good at the other; the first made the key and the second found it."""
     assert User(second_facade, anna.token).ok("GET", "/collection") == {"collections": []}
     keys = [s for s in resources.secrets(resources.release) if s["type"] == "onair.dev/signing-key"]

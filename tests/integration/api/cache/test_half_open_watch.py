@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 from tests.support.api_server_proxy import Proxy, StartBehind
-from tests.support.facade import Facade, Show, StoredResources, User, metric
+from tests.support.facade import FacadeThread, Show, StoredResources, User, metric
 from tests.support.waiting import wait_for
 
 from onair_api.settings import CacheSettings
@@ -17,14 +17,14 @@ AGE = 'onair_api_cache_age_seconds{kind="Project"}'
 
 
 @pytest.fixture
-def stalled(start_behind: StartBehind) -> Iterator[Facade]:
+def stalled(start_behind: StartBehind) -> Iterator[FacadeThread]:
     """A replica that gives a silent watch up only after an hour."""
     with start_behind(cache=CacheSettings(watch_timeout_s=1, inactivity_s=3600, stale_after_s=2)) as facade:
         yield facade
 
 
 @pytest.fixture
-def both(sign_in: Callable[..., User], facade: Facade, stalled: Facade) -> tuple[Show, Show]:
+def both(sign_in: Callable[..., User], facade: FacadeThread, stalled: FacadeThread) -> tuple[Show, Show]:
     """One show as the users of both replicas have it; the second replica knows it."""
     show = sign_in().project()
     there = Show(User(stalled, show.user.token), show.collection, show.id)
@@ -95,7 +95,9 @@ def test_what_the_other_replica_made_is_there_to_be_changed(
     assert stored["trigger"]["start"] == "Or"
 
 
-def test_a_half_open_watch_is_as_old_as_its_last_byte_and_not_ready(stalled: Facade, proxy: Proxy) -> None:
+def test_a_half_open_watch_is_as_old_as_its_last_byte_and_not_ready(
+    stalled: FacadeThread, proxy: Proxy
+) -> None:
     assert (metric(stalled, AGE) or 0) < 2
     proxy.stall()
     wait_for(lambda: (metric(stalled, AGE) or 0) > 2, "the age grows")

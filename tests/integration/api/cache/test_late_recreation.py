@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 import pytest
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.late_watch import hold_up
 from tests.support.layouts import layout
 from tests.support.tokens import assert_error
@@ -39,7 +39,7 @@ def theirs(resources: StoredResources) -> str:
 def test_nothing_is_done_to_a_later_project_of_the_name(
     anna: User,
     resources: StoredResources,
-    facade: Facade,
+    facade: FacadeThread,
     theirs: str,
     monkeypatch: pytest.MonkeyPatch,
     method: str,
@@ -55,7 +55,7 @@ def test_nothing_is_done_to_a_later_project_of_the_name(
 
 
 def test_no_layer_is_added_to_a_later_layout_of_the_name(
-    anna: User, resources: StoredResources, facade: Facade, theirs: str, monkeypatch: pytest.MonkeyPatch
+    anna: User, resources: StoredResources, facade: FacadeThread, theirs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     show = anna.project()
     made = layout(show)

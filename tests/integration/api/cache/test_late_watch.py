@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StoredResources, User
 from tests.support.late_watch import hold_up
 from tests.support.layouts import layout
 from tests.support.tokens import assert_error
@@ -16,7 +16,9 @@ RUNNING = {"spec": {"broadcast": {"state": "Running", "id": "other"}}}
 
 
 @pytest.fixture
-def show(anna: User, resources: StoredResources, facade: Facade, monkeypatch: pytest.MonkeyPatch) -> Show:
+def show(
+    anna: User, resources: StoredResources, facade: FacadeThread, monkeypatch: pytest.MonkeyPatch
+) -> Show:
     """A show with a source, put on air behind the facade's back."""
     show = anna.project()
     address: JsonObject = {"address": {"rtmpPush": {}}}
@@ -45,7 +47,7 @@ def test_a_source_is_not_deleted_without_force(show: Show, resources: StoredReso
 
 
 def test_a_layout_that_went_with_its_project_is_deleted_already(
-    anna: User, resources: StoredResources, facade: Facade, monkeypatch: pytest.MonkeyPatch
+    anna: User, resources: StoredResources, facade: FacadeThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     show = anna.project()
     made = layout(show)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Facade, StartFacade, StoredResources, User
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
 from tests.support.tokens import invite, refresh, refreshed
 from tests.support.waiting import wait_for
 
@@ -14,7 +14,7 @@ from onair_api.settings import CacheSettings
 
 
 @pytest.fixture
-def quick(start_facade: StartFacade) -> Iterator[Facade]:
+def quick(start_facade: StartFacade) -> Iterator[FacadeThread]:
     cache = CacheSettings(
         watch_timeout_s=1, inactivity_s=2, stale_after_s=2.5, backoff_initial_s=0.05, backoff_max_s=0.3
     )
@@ -23,7 +23,7 @@ def quick(start_facade: StartFacade) -> Iterator[Facade]:
 
 
 def test_reads_go_on_writes_wait_and_everything_recovers(
-    quick: Facade, sign_in: Callable[..., User], control_plane: ControlPlane, resources: StoredResources
+    quick: FacadeThread, sign_in: Callable[..., User], control_plane: ControlPlane, resources: StoredResources
 ) -> None:
     anna = sign_in(facade=quick)
     show = anna.project()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, WebSocket, events_of
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StoredResources, User
 from tests.support.layouts import layout
 from tests.support.tokens import invite, refreshed
 from tests.support.waiting import wait_for
@@ -27,7 +27,7 @@ def received(stream: WebSocket, last: str = "end") -> list[str]:
 
 
 def test_a_guest_receives_its_project_and_what_is_published_above(
-    host: User, two: Facade, resources: StoredResources
+    host: User, two: FacadeThread, resources: StoredResources
 ) -> None:
     show = host.project()
     sibling = host.project(show.collection)
@@ -72,7 +72,7 @@ def test_a_guest_receives_its_project_and_what_is_published_above(
         )
 
 
-def test_guests_receive_layouts_where_they_may_read_them(host: User, one: Facade) -> None:
+def test_guests_receive_layouts_where_they_may_read_them(host: User, one: FacadeThread) -> None:
     show = host.project()
     guest, renderer = invite(show, "GUEST"), refreshed(invite(show, "RENDERER", exchange={}))
     with WebSocket(one, guest.token) as plain, WebSocket(one, renderer.token) as drawing:
@@ -84,7 +84,7 @@ def test_guests_receive_layouts_where_they_may_read_them(host: User, one: Facade
         assert received(plain) == ["end"]
 
 
-def test_where_a_guest_may_publish(host: User, one: Facade, two: Facade) -> None:
+def test_where_a_guest_may_publish(host: User, one: FacadeThread, two: FacadeThread) -> None:
     show = host.project()
     sibling = host.project(show.collection)
     guest, other = invite(show, "GUEST"), invite(sibling, "GUEST")
@@ -112,7 +112,7 @@ def test_where_a_guest_may_publish(host: User, one: Facade, two: Facade) -> None
         neighbour.assert_silent()
 
 
-def knows(facade: Facade, show: Show, *sources: str) -> bool:
+def knows(facade: FacadeThread, show: Show, *sources: str) -> bool:
     """Whether a replica has these sources, and a project as it was first changed: older events are out."""
     project = facade.view.get("Project", show.id)
     found = all(facade.view.get("Source", each) for each in sources)
@@ -120,7 +120,7 @@ def knows(facade: Facade, show: Show, *sources: str) -> bool:
 
 
 @pytest.mark.parametrize("role", [r for r in Role if r not in (Role.HOST, Role.PLATFORM, Role.IMPERSONATE)])
-def test_every_role(host: User, one: Facade, role: Role) -> None:
+def test_every_role(host: User, one: FacadeThread, role: Role) -> None:
     guest = invite(host.project(), role.name)
     assert "StreamEvents" in WHO_MAY[role], "every guest may subscribe"
     may_publish = "PublishEvent" in WHO_MAY[role]
@@ -134,7 +134,7 @@ def test_every_role(host: User, one: Facade, role: Role) -> None:
         assert "published" in result if may_publish else result["error"]["code"] == 7
 
 
-def test_a_stream_does_not_redeem_what_can_only_be_refreshed(host: User, one: Facade) -> None:
+def test_a_stream_does_not_redeem_what_can_only_be_refreshed(host: User, one: FacadeThread) -> None:
     exchange = invite(host.project(), "GUEST", exchange={})
     with WebSocket(one, exchange.token) as socket:
         assert socket.next()["code"] == 7

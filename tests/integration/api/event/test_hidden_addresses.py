@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import HttpStream, WebSocket
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 from tests.support.tokens import invite, seen_by
 
 SECRET = "key-in-an-address-81c"
@@ -17,7 +17,7 @@ PAGE = f"https://graphics.example/?token={SECRET}"
     [("VIEWER", False), ("GUEST", False), ("CONTRIBUTOR", True), ("RENDERER", True), ("COHOST", True)],
 )
 def test_only_who_works_on_a_show_is_shown_addresses(
-    host: User, one: Facade, two: Facade, role: str, *, shown: bool
+    host: User, one: FacadeThread, two: FacadeThread, role: str, *, shown: bool
 ) -> None:
     show = host.project(composition={"external": {"url": PAGE}})
     guest = invite(show, role)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.event_client import WebSocket, events_of
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 
 from onair_crds.shapes import JsonObject
 
@@ -13,7 +13,7 @@ def received(stream: WebSocket, count: int) -> list[JsonObject]:
 
 
 def test_both_see_what_http_and_kubectl_change_in_order_and_under_the_same_ids(
-    host: User, one: Facade, two: Facade, resources: StoredResources
+    host: User, one: FacadeThread, two: FacadeThread, resources: StoredResources
 ) -> None:
     show = host.project()
     layout = host.ok(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 
 
-def test_browsers_of_any_origin_may_call(facade: Facade, anna: User) -> None:
+def test_browsers_of_any_origin_may_call(facade: FacadeThread, anna: User) -> None:
     http = facade.http
     origin = {"Origin": "https://studio.example"}
     preflight = http.options(

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 from tests.support.tokens import assert_error
 
 
@@ -64,7 +64,7 @@ def test_a_body_is_json_whatever_its_content_type_says(anna: User) -> None:
         assert response.json()["collection"]["metadata"] == 7
 
 
-def test_a_body_that_breaks_off_harms_nobody(facade: Facade, anna: User) -> None:
+def test_a_body_that_breaks_off_harms_nobody(facade: FacadeThread, anna: User) -> None:
     target = urlparse(facade.url)
     with socket.create_connection((str(target.hostname), int(target.port or 0))) as connection:
         head = f"POST /live/v2/collection HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {anna.token}\r\n"
@@ -91,7 +91,7 @@ def test_a_body_without_a_length_is_bounded_too(anna: User) -> None:
         (b"PUT /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"X-A: " + b"a" * 60_000 + b"\r\n"),
     ],
 )
-def test_a_request_without_an_end_is_cut(facade: Facade, start: bytes, more: bytes) -> None:
+def test_a_request_without_an_end_is_cut(facade: FacadeThread, start: bytes, more: bytes) -> None:
     """Nobody needs a credential for this: the parser would keep all of it."""
     url = urlparse(facade.url)
     with socket.create_connection((url.hostname, url.port), timeout=5) as connection:

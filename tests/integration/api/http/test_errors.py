@@ -12,10 +12,10 @@ import pytest
 from tests.support.busybody import Busybody, changing, everything
 from tests.support.control_plane import ControlPlane
 from tests.support.doors import RPC
-from tests.support.facade import Facade, StartFacade, StoredResources, User
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
 from tests.support.fixtures import doors
 from tests.support.installation import grant, new_installation
-from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, Call, World
+from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, OperationCall, OperationWorld
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import assert_error, forged, invite, private_key, refresh
 from tests.support.waiting import wait_for
@@ -25,7 +25,7 @@ from onair_crds.shapes import JsonObject
 
 door, pytest_generate_tests = doors.door, doors.pytest_generate_tests
 
-STREAM = Call("GET", "/event/v2/stream")
+STREAM = OperationCall("GET", "/event/v2/stream")
 UNKNOWN = {"target": {"projectId": "unknown"}, "name": "e", "payload": {}}
 REFUSED_BY_STATE = {"GetProjectBroadcastSnapshot", "StartProjectWebRtc", "StopProjectWebRtc"}
 NEEDS_ROOM_SERVER = {"StartProjectWebRtc", "StopProjectWebRtc", "CreateWebRtcAccessToken"}
@@ -42,7 +42,7 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
 
 
 @pytest.fixture(scope="module")
-def own(start_facade: StartFacade, redis: RedisServer) -> Iterator[Facade]:
+def own(start_facade: StartFacade, redis: RedisServer) -> Iterator[FacadeThread]:
     settings = RedisSettings(url=redis.url)
     events = EventSettings(drain_s=0.1)
     with start_facade(redis=settings, events=events) as facade:
@@ -51,7 +51,7 @@ def own(start_facade: StartFacade, redis: RedisServer) -> Iterator[Facade]:
 
 
 @pytest.fixture(scope="module")
-def promised(own: Facade) -> dict[str, set[int]]:
+def promised(own: FacadeThread) -> dict[str, set[int]]:
     """The statuses of errors that each operation documents."""
     paths: JsonObject = own.http.get("/openapi.json").json()["paths"]
     return {
@@ -62,11 +62,11 @@ def promised(own: Facade) -> dict[str, set[int]]:
 
 
 @pytest.fixture
-def world(own: Facade, sign_in: Callable[..., User]) -> World:
-    return World(sign_in(facade=own), set(CALLS))
+def world(own: FacadeThread, sign_in: Callable[..., User]) -> OperationWorld:
+    return OperationWorld(sign_in(facade=own), set(CALLS))
 
 
-def promising(promised: dict[str, set[int]], status: int) -> dict[str, Call]:
+def promising(promised: dict[str, set[int]], status: int) -> dict[str, OperationCall]:
     """The calls whose operations promise this error."""
     return {o: call for o, call in {**CALLS, "StreamEvents": STREAM}.items() if status in promised[o]}
 
@@ -85,7 +85,9 @@ def test_every_operation_is_documented(promised: dict[str, set[int]]) -> None:
     }
 
 
-def test_unauthenticated(world: World, own: Facade, promised: dict[str, set[int]], door: str) -> None:
+def test_unauthenticated(
+    world: OperationWorld, own: FacadeThread, promised: dict[str, set[int]], door: str
+) -> None:
     calls = promising(promised, 401)
     assert set(calls) == TOKEN_OPERATIONS
     for call in calls.values():
@@ -94,7 +96,9 @@ def test_unauthenticated(world: World, own: Facade, promised: dict[str, set[int]
         assert door == RPC or response.headers["WWW-Authenticate"]
 
 
-def test_permission_denied(world: World, resources: StoredResources, promised: dict[str, set[int]]) -> None:
+def test_permission_denied(
+    world: OperationWorld, resources: StoredResources, promised: dict[str, set[int]]
+) -> None:
     calls = promising(promised, 403)
     assert set(calls) == TOKEN_OPERATIONS
     nobody = forged(world.host, private_key(resources)[0], role="ROLE_PLATFORM")
@@ -102,7 +106,7 @@ def test_permission_denied(world: World, resources: StoredResources, promised: d
         assert_error(world.call(nobody, call), 403, 7)
 
 
-def test_not_found(world: World, promised: dict[str, set[int]]) -> None:
+def test_not_found(world: OperationWorld, promised: dict[str, set[int]]) -> None:
     lost = copy.copy(world)
     lost.ids = dict.fromkeys(world.ids, "unknown")
     missing = set()
@@ -115,7 +119,9 @@ def test_not_found(world: World, promised: dict[str, set[int]]) -> None:
     assert missing == set(promising(promised, 404))
 
 
-def test_invalid_argument_and_failed_precondition(world: World, promised: dict[str, set[int]]) -> None:
+def test_invalid_argument_and_failed_precondition(
+    world: OperationWorld, promised: dict[str, set[int]]
+) -> None:
     wrong = set()
     for operation, call in CALLS.items():
         query = "&" if "?" in call.path else "?"
@@ -145,8 +151,8 @@ def test_invalid_argument_and_failed_precondition(world: World, promised: dict[s
 
 
 def test_aborted(
-    world: World,
-    own: Facade,
+    world: OperationWorld,
+    own: FacadeThread,
     resources: StoredResources,
     promised: dict[str, set[int]],
     monkeypatch: pytest.MonkeyPatch,
@@ -180,7 +186,7 @@ def test_aborted(
 
 
 def test_an_update_outlasts_others_who_are_faster_many_times(
-    world: World, own: Facade, resources: StoredResources, monkeypatch: pytest.MonkeyPatch
+    world: OperationWorld, own: FacadeThread, resources: StoredResources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     busybody = Busybody(own, resources, monkeypatch)
     busybody.on, busybody.tires_after = True, 60
@@ -199,7 +205,7 @@ def test_resource_exhausted(
     settings = RedisSettings(url=redis.url)
     with start_facade(rate_limits=limits, redis=settings) as strict:
         wait_for(lambda: not strict.services.callers.rate_limits._open, "Redis was asked")
-        world = World(sign_in(facade=strict), set(CALLS))
+        world = OperationWorld(sign_in(facade=strict), set(CALLS))
         wait_for(
             lambda: world.host.call("GET", world.show.path).status_code == 429, "the limit is reached", 20
         )
@@ -221,7 +227,7 @@ def test_operations_of_api_keys(
     key, poor = resources.add_api_key("studio"), resources.add_api_key("poor")
     limits = RateLimitSettings(window_s=60, per_token=0, per_service=30)
     settings: dict[str, Any] = {"rate_limits": limits, "redis": RedisSettings(url=redis.url)}
-    with Facade(grant(control_plane, resources), resources.shows, resources.release, **settings) as own:
+    with FacadeThread(grant(control_plane, resources), resources.shows, resources.release, **settings) as own:
         paths = own.http.get("/openapi.json").json()["paths"]
         create, test = "/live/v2/authentication/token", "/live/v2/authentication/token/test"
         assert set(paths[create]["post"]["responses"]) == {"200", "400", "401", "403", "429", "503"}
@@ -252,8 +258,8 @@ def test_operations_of_api_keys(
 
 
 def test_unavailable(
-    world: World,
-    own: Facade,
+    world: OperationWorld,
+    own: FacadeThread,
     control_plane: ControlPlane,
     redis: RedisServer,
     promised: dict[str, set[int]],

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 
 pytestmark = pytest.mark.fuzz
 
@@ -32,7 +32,7 @@ ENDS_ITS_TOKEN = "RevokeAccessToken"
 ROOT = Path(__file__).parents[3]
 
 
-def test_no_request_breaks_the_facade_or_its_schema(one: Facade, host: User, api_key: str) -> None:
+def test_no_request_breaks_the_facade_or_its_schema(one: FacadeThread, host: User, api_key: str) -> None:
     report = ROOT / "build/fuzz"
     command = [
         *(Path(sys.executable).with_name("schemathesis"), "run", f"{one.url}/openapi.json"),

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlparse
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 
 EXAMPLES = 60 if "ONAIR_FUZZ_S" not in os.environ else 5000
 MIB = 1024 * 1024
@@ -31,7 +31,7 @@ TARGETS = {
 }
 
 
-def connected(facade: Facade) -> socket.socket:
+def connected(facade: FacadeThread) -> socket.socket:
     url = urlparse(facade.url)
     return socket.create_connection((str(url.hostname), int(url.port or 0)), timeout=20)
 
@@ -49,7 +49,7 @@ def sent_mib(client: socket.socket, framing: str) -> int:
 
 @pytest.mark.parametrize("framing", FRAMINGS)
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_body_without_an_end_is_not_received(facade: Facade, target: str, framing: str) -> None:
+def test_a_body_without_an_end_is_not_received(facade: FacadeThread, target: str, framing: str) -> None:
     method, path, content_type = TARGETS[target]
     head = (
         f"{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Type: {content_type}\r\n{FRAMINGS[framing]}\r\n\r\n"
@@ -61,14 +61,14 @@ def test_a_body_without_an_end_is_not_received(facade: Facade, target: str, fram
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
-def test_nor_with_a_token(facade: Facade, anna: User, framing: str) -> None:
+def test_nor_with_a_token(facade: FacadeThread, anna: User, framing: str) -> None:
     head = f"POST /live/v2/collection HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {anna.token}\r\n"
     with connected(facade) as client:
         client.sendall(f"{head}{FRAMINGS[framing]}\r\n\r\n".encode())
         assert sent_mib(client, framing) <= MOST_SENT_MIB
 
 
-def test_who_reads_after_they_have_sent_gets_the_response(facade: Facade) -> None:
+def test_who_reads_after_they_have_sent_gets_the_response(facade: FacadeThread) -> None:
     body = bytes(READ_MIB * MIB - 1)
     head = f"POST /live/v2/collection HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n"
     with connected(facade) as client:
@@ -116,7 +116,7 @@ HEADERS = st.lists(st.tuples(NAMES | st.binary(max_size=6), VALUES), max_size=5)
 @example(b"GET", b"/\xff", [(b"Connection", b"upgrade"), (b"Upgrade", b"websocket")], b"\0\0")
 @example(b"POST", b"/live/v2/collection", [(b"Authorization", b"Bearer \xff")], b"")
 def test_no_request_is_a_failure_of_ours(
-    facade: Facade, method: bytes, path: bytes, headers: list[tuple[bytes, bytes]], body: bytes
+    facade: FacadeThread, method: bytes, path: bytes, headers: list[tuple[bytes, bytes]], body: bytes
 ) -> None:
     lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
     with connected(facade) as client:

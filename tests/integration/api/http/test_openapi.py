@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 from tests.support.layouts import scene
 from tests.support.operations import TOKEN_OPERATIONS
 
@@ -14,7 +14,7 @@ from onair_api.layout.operations import EXAMPLE
 EXAMPLE_PROJECT = str(EXAMPLE["projectId"])
 
 
-def test_the_document_describes_every_operation(facade: Facade) -> None:
+def test_the_document_describes_every_operation(facade: FacadeThread) -> None:
     document = facade.http.get("/openapi.json").json()
     operations = {
         op["operationId"]: op
@@ -36,7 +36,7 @@ def test_the_document_describes_every_operation(facade: Facade) -> None:
 
 
 def test_the_examples_of_the_document_work(
-    one: Facade, host: User, api_key: str, sign_in: Callable[..., User]
+    one: FacadeThread, host: User, api_key: str, sign_in: Callable[..., User]
 ) -> None:
     anna = host
     stolen = sign_in(facade=one)

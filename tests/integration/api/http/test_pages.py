@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import httpx
 from tests.support.control_plane import free_port
-from tests.support.facade import Facade, StartFacade
+from tests.support.facade import FacadeThread, StartFacade
 
 
-def test_the_page_needs_nothing_from_elsewhere(facade: Facade) -> None:
+def test_the_page_needs_nothing_from_elsewhere(facade: FacadeThread) -> None:
     page = facade.http.get("/docs").text
     assert "://" not in page.replace("http://www.w3.org", "")
     for asset, least in (("swagger-ui-bundle.js", 500_000), ("swagger-ui.css", 50_000), ("favicon.png", 100)):

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 
 
-def test_metrics_count_requests_by_route(facade: Facade, anna: User) -> None:
+def test_metrics_count_requests_by_route(facade: FacadeThread, anna: User) -> None:
     show = anna.project()
     show.get()
     anna.call("GET", show.path + "x")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 from tests.support.tokens import assert_error
 
 
@@ -38,7 +38,7 @@ def test_an_id_that_cannot_be_is_not_found(anna: User, name: str) -> None:
             assert response.json()["code"] in (5, 12)
 
 
-def test_unknown_paths_and_methods(facade: Facade, anna: User) -> None:
+def test_unknown_paths_and_methods(facade: FacadeThread, anna: User) -> None:
     assert_error(anna.call("GET", "/nothing/here"), 404, 5)
     assert_error(facade.http.get("/live/v2/nothing"), 404, 5)
     response = anna.call("PUT", "/collection")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.event_client import SignIn
-from tests.support.facade import Facade, StartFacade, User, metric
+from tests.support.facade import FacadeThread, StartFacade, User, metric
 from tests.support.waiting import POLL_S, wait_for
 
 from onair_api.connection import http_connection
@@ -20,14 +20,14 @@ PROJECTS = 40
 
 
 @pytest.fixture
-def strict(start_facade: StartFacade, monkeypatch: pytest.MonkeyPatch) -> Iterator[Facade]:
+def strict(start_facade: StartFacade, monkeypatch: pytest.MonkeyPatch) -> Iterator[FacadeThread]:
     with start_facade() as facade:
         monkeypatch.setattr(http_connection, "REQUEST_TIMEOUT_S", 0.5)
         monkeypatch.setattr(http_connection, "UNREAD_TIMEOUT_S", 1.0)
         yield facade
 
 
-def connected(facade: Facade, sent: str = "", received_bytes: int = 4096) -> socket.socket:
+def connected(facade: FacadeThread, sent: str = "", received_bytes: int = 4096) -> socket.socket:
     host, _, port = facade.url.removeprefix("http://").rpartition(":")
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, received_bytes)
@@ -67,12 +67,12 @@ def get(user: User, path: str) -> str:
      "POST /live/v2/collection HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{"],
     ids=["nothing", "half a line", "half a head", "half a body"],
 )  # fmt: skip
-def test_a_request_that_does_not_arrive_is_not_waited_for(strict: Facade, sent: str) -> None:
+def test_a_request_that_does_not_arrive_is_not_waited_for(strict: FacadeThread, sent: str) -> None:
     with connected(strict, sent) as client:
         assert is_closed(client)
 
 
-def test_a_kept_connection_may_be_idle_for_longer_than_a_request(strict: Facade) -> None:
+def test_a_kept_connection_may_be_idle_for_longer_than_a_request(strict: FacadeThread) -> None:
     healthz = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
     with connected(strict, healthz) as kept:
         assert kept.recv(65_536).startswith(b"HTTP/1.1 200")
@@ -83,7 +83,7 @@ def test_a_kept_connection_may_be_idle_for_longer_than_a_request(strict: Facade)
 
 
 @pytest.fixture
-def large(strict: Facade, sign_in: SignIn) -> User:
+def large(strict: FacadeThread, sign_in: SignIn) -> User:
     user = sign_in(facade=strict)
     collection = user.collection()
     for _ in range(PROJECTS):
@@ -91,7 +91,7 @@ def large(strict: Facade, sign_in: SignIn) -> User:
     return user
 
 
-def test_who_reads_nothing_is_cut_and_who_reads_slowly_is_not(strict: Facade, large: User) -> None:
+def test_who_reads_nothing_is_cut_and_who_reads_slowly_is_not(strict: FacadeThread, large: User) -> None:
     connections = strict.server.server_state.connections
     strict.http.close()
     wait_for(lambda: not connections, "no other connection is open")

@@ -12,8 +12,8 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.support.facade import Facade, StartFacade, StoredResources, User
-from tests.support.ingest.gateway_client import GatewayClient, hook_url, ingest_secret
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
+from tests.support.ingest.gateway_client import PublishHookClient, hook_url, ingest_secret
 from tests.support.json_values import JSON
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
@@ -44,7 +44,7 @@ def key_of(source: JsonObject) -> str:
 
 
 def test_the_key_of_an_rtmp_source_admits_by_rtmp_and_rtmps_and_not_by_srt(
-    gateway: GatewayClient, hook_facade: Facade, sign_in: SignIn
+    gateway: PublishHookClient, hook_facade: FacadeThread, sign_in: SignIn
 ) -> None:
     key = key_of(source_of(sign_in(facade=hook_facade)))
     assert [gateway.ask(key, each) for each in ("rtmp", "rtmps", "srt")] == [
@@ -55,14 +55,14 @@ def test_the_key_of_an_rtmp_source_admits_by_rtmp_and_rtmps_and_not_by_srt(
 
 
 def test_the_key_of_an_srt_source_admits_by_srt_alone(
-    gateway: GatewayClient, hook_facade: Facade, sign_in: SignIn
+    gateway: PublishHookClient, hook_facade: FacadeThread, sign_in: SignIn
 ) -> None:
     key = key_of(source_of(sign_in(facade=hook_facade), srtPush={"enabled": True}))
     assert [gateway.ask(key, each) for each in ("srt", "rtmp")] == ["Admitted", "WrongProtocol"]
 
 
 def test_a_disabled_source_is_refused_until_it_is_enabled(
-    gateway: GatewayClient, hook_facade: Facade, sign_in: SignIn
+    gateway: PublishHookClient, hook_facade: FacadeThread, sign_in: SignIn
 ) -> None:
     user = sign_in(facade=hook_facade)
     source = source_of(user)
@@ -73,7 +73,7 @@ def test_a_disabled_source_is_refused_until_it_is_enabled(
 
 
 def test_a_deleted_source_has_no_key_any_more(
-    gateway: GatewayClient, hook_facade: Facade, sign_in: SignIn
+    gateway: PublishHookClient, hook_facade: FacadeThread, sign_in: SignIn
 ) -> None:
     user = sign_in(facade=hook_facade)
     source = source_of(user)
@@ -82,7 +82,7 @@ def test_a_deleted_source_has_no_key_any_more(
 
 
 def test_a_source_that_another_gateway_receives_is_in_use(
-    gateway: GatewayClient, hook_facade: Facade, resources: StoredResources, sign_in: SignIn
+    gateway: PublishHookClient, hook_facade: FacadeThread, resources: StoredResources, sign_in: SignIn
 ) -> None:
     source = source_of(sign_in(facade=hook_facade))
     key, name = key_of(source), source["sourceId"]
@@ -98,7 +98,7 @@ def test_a_source_that_another_gateway_receives_is_in_use(
     assert gateway.ask(key) == "Admitted"
 
 
-def _with_status(facade: Facade, name: str, connect: str, gateway: str) -> JsonObject:
+def _with_status(facade: FacadeThread, name: str, connect: str, gateway: str) -> JsonObject:
     entry = facade.view.get("Source", name)
     assert entry
     metadata = {**entry.metadata, "resourceVersion": str(entry.version + 1)}
@@ -106,7 +106,7 @@ def _with_status(facade: Facade, name: str, connect: str, gateway: str) -> JsonO
 
 
 def test_a_key_whose_secret_is_replaced_is_unknown_and_the_new_one_admits(
-    gateway: GatewayClient, hook_facade: Facade, resources: StoredResources, sign_in: SignIn
+    gateway: PublishHookClient, hook_facade: FacadeThread, resources: StoredResources, sign_in: SignIn
 ) -> None:
     source = source_of(sign_in(facade=hook_facade))
     name = f"source-{source['sourceId']}"
@@ -117,7 +117,7 @@ def test_a_key_whose_secret_is_replaced_is_unknown_and_the_new_one_admits(
 
 
 def test_only_gateways_are_answered_and_only_at_their_own_port(
-    hook_facade: Facade, gateway: GatewayClient
+    hook_facade: FacadeThread, gateway: PublishHookClient
 ) -> None:
     body = {"streamKey": "k", "protocol": "rtmp", "gateway": "g"}
     url = hook_url(hook_facade) + HOOK_PATH
@@ -130,7 +130,7 @@ def test_only_gateways_are_answered_and_only_at_their_own_port(
 
 
 def test_a_thousand_wrong_keys_take_no_others_time(
-    hook_facade: Facade, resources: StoredResources, gateway: GatewayClient, sign_in: SignIn
+    hook_facade: FacadeThread, resources: StoredResources, gateway: PublishHookClient, sign_in: SignIn
 ) -> None:
     """Each is one look into a table: a hundred a second are a small part of one core."""
     for number in range(20):
@@ -151,7 +151,7 @@ def test_publishers_are_let_in_while_redis_is_away(
     redis.start()
     settings = {"ingest": IngestSettings(hook_port=0), "redis": RedisSettings(url=redis.url)}
     with start_facade(**settings) as facade:
-        gateway = GatewayClient(facade, ingest_secret(resources))
+        gateway = PublishHookClient(facade, ingest_secret(resources))
         key = key_of(source_of(sign_in(facade=facade)))
         for ends in (redis.freeze, redis.stop):
             redis.thaw()
@@ -163,7 +163,7 @@ def test_publishers_are_let_in_while_redis_is_away(
 
 
 def test_a_request_that_does_not_come_whole_is_not_waited_for(
-    hook_facade: Facade, resources: StoredResources, monkeypatch: pytest.MonkeyPatch
+    hook_facade: FacadeThread, resources: StoredResources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hook, "BODY_TIMEOUT_S", 0.1)
     token = gateway_token(ingest_secret(resources), "facade")
@@ -181,7 +181,7 @@ QUESTIONS = st.dictionaries(st.sampled_from(["streamKey", "protocol", "gateway"]
 @given(QUESTIONS.map(lambda found: json.dumps(found).encode()) | st.binary(max_size=40))
 @example(b"[" * 16_000)
 @example(b'{"streamKey": "\\ud800", "protocol": "rtmp", "gateway": ""}')
-def test_whatever_a_gateway_asks_is_decided_or_refused(gateway: GatewayClient, body: bytes) -> None:
+def test_whatever_a_gateway_asks_is_decided_or_refused(gateway: PublishHookClient, body: bytes) -> None:
     assert gateway.http.post(HOOK_PATH, content=body).status_code in (400, 403)
 
 
@@ -191,6 +191,6 @@ def test_whatever_a_gateway_asks_is_decided_or_refused(gateway: GatewayClient, b
     st.binary(max_size=30).map(lambda shown: bytes(each for each in shown if each > 0x20 and each != 0x7F))
 )
 @example(b"Bearer \xff")
-def test_nothing_is_said_to_who_is_no_gateway(gateway: GatewayClient, shown: bytes) -> None:
+def test_nothing_is_said_to_who_is_no_gateway(gateway: PublishHookClient, shown: bytes) -> None:
     headers = {b"Authorization": shown}
     assert gateway.http.post(HOOK_PATH, content=b"{}", headers=headers).status_code in (400, 401)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StoredResources, User
 from tests.support.layouts import PLAIN, ROOT, layout, scene
 from tests.support.tokens import assert_error, violations_of
 from tests.support.waiting import wait_for
@@ -235,7 +235,7 @@ def test_a_layout_goes_with_its_project(show: Show, resources: StoredResources) 
 
 
 def test_a_layout_of_a_manifest_shows_what_it_leaves_out(
-    show: Show, resources: StoredResources, facade: Facade
+    show: Show, resources: StoredResources, facade: FacadeThread
 ) -> None:
     name = f"by-hand-{show.id}"
     resources.apply(
@@ -257,7 +257,7 @@ def test_a_layout_of_a_manifest_shows_what_it_leaves_out(
 
 
 def test_a_layout_without_a_project_is_nobodys(
-    anna: User, resources: StoredResources, facade: Facade
+    anna: User, resources: StoredResources, facade: FacadeThread
 ) -> None:
     name = f"orphan-{secrets.token_hex(4)}"
     resources.apply("Layout", "layouts", name, {"projectId": "missing"})

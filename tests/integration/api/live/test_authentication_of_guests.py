@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StoredResources, User
 from tests.support.tokens import (
     assert_error,
     claims_of,
@@ -179,7 +179,7 @@ def test_a_guests_invitations_do_not_prolong_his_own_stay(show: Show, resources:
         assert claims_of(refreshed(token).token)["exp"] <= last
 
 
-def test_a_direct_token_works_until_its_first_refresh(show: Show, second_facade: Facade) -> None:
+def test_a_direct_token_works_until_its_first_refresh(show: Show, second_facade: FacadeThread) -> None:
     guest = invite(show, "CONTRIBUTOR", maxDuration=3_600_000)
     elsewhere = User(second_facade, guest.token)
     assert elsewhere.ok("GET", show.path)
@@ -198,7 +198,7 @@ def test_a_direct_token_works_until_its_first_refresh(show: Show, second_facade:
     assert session.ok("GET", show.path)
 
 
-def test_of_many_refreshes_of_a_direct_token_one_wins(show: Show, second_facade: Facade) -> None:
+def test_of_many_refreshes_of_a_direct_token_one_wins(show: Show, second_facade: FacadeThread) -> None:
     guest = invite(show)
     facades = [guest.facade, second_facade] * 8
     with ThreadPoolExecutor(16) as pool:
@@ -206,7 +206,7 @@ def test_of_many_refreshes_of_a_direct_token_one_wins(show: Show, second_facade:
     assert sorted(a.status_code for a in responses) == [200] + [401] * 15
 
 
-def test_an_exchange_token_is_good_for_refreshes_alone(show: Show, second_facade: Facade) -> None:
+def test_an_exchange_token_is_good_for_refreshes_alone(show: Show, second_facade: FacadeThread) -> None:
     token = invite(show, "RENDERER", exchange={"maxDuration": 600_000}, maxDuration=7_200_000)
     assert claims_of(token.token)["exp"] - claims_of(token.token)["iat"] == 600
     for facade in (token.facade, second_facade):
@@ -227,7 +227,7 @@ def test_an_exchange_token_ends(show: Show, resources: StoredResources) -> None:
     assert_error(refresh(ended), 401, 16)
 
 
-def test_a_guests_token_ends_with_its_project(show: Show, second_facade: Facade) -> None:
+def test_a_guests_token_ends_with_its_project(show: Show, second_facade: FacadeThread) -> None:
     direct, exchange = invite(show), invite(show, exchange={})
     session = refreshed(invite(show))
     assert show.user.ok("DELETE", show.path)

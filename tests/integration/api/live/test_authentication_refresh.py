@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.tokens import assert_error, claims_of, forged, invite, private_key, refresh, refreshed
 from tests.support.waiting import wait_for
 
@@ -90,7 +90,7 @@ def test_an_ended_token_is_not_refreshed(anna: User, resources: StoredResources)
     assert_error(refresh(aged(anna, resources, 3600, -1)), 401, 16)
 
 
-def test_a_test_token_is_not_refreshed(facade: Facade, api_key: str) -> None:
+def test_a_test_token_is_not_refreshed(facade: FacadeThread, api_key: str) -> None:
     path = "/live/v2/authentication/token/test"
     token = facade.http.get(path, headers={"X-API-Key": api_key}).json()["accessToken"]
     assert_error(refresh(User(facade, token)), 403, 7)
@@ -98,7 +98,7 @@ def test_a_test_token_is_not_refreshed(facade: Facade, api_key: str) -> None:
 
 
 def test_a_new_key_signs_and_tokens_of_the_old_one_live_on(
-    anna: User, facade: Facade, second_facade: Facade, resources: StoredResources
+    anna: User, facade: FacadeThread, second_facade: FacadeThread, resources: StoredResources
 ) -> None:
     """Adding a Secret rotates; deleting one ends what it signed. The first key stays: others use it."""
     pem = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
@@ -106,7 +106,7 @@ def test_a_new_key_signs_and_tokens_of_the_old_one_live_on(
     )
     name = f"signing-{secrets.token_hex(4)}"
 
-    def kids(replica: Facade) -> list[str]:
+    def kids(replica: FacadeThread) -> list[str]:
         keys = replica.http.get("/live/v2/authentication/jwks").json()["keys"]
         return [key["kid"] for key in keys]
 
@@ -114,10 +114,10 @@ def test_a_new_key_signs_and_tokens_of_the_old_one_live_on(
     before = kids(facade)
     resources.add_secret(resources.release, name, "onair.dev/signing-key", {"private.pem": pem.decode()})
 
-    def has_keys(replica: Facade, count: int) -> bool:
+    def has_keys(replica: FacadeThread, count: int) -> bool:
         return len(kids(replica)) == count
 
-    def has_former_keys(replica: Facade) -> bool:
+    def has_former_keys(replica: FacadeThread) -> bool:
         return kids(replica) == before
 
     for replica in replicas:

@@ -11,7 +11,7 @@ import pytest
 from tests.support import rpc
 from tests.support.doors import RPC
 from tests.support.event_client import WebSocket
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StoredResources, User
 from tests.support.layouts import layout
 from tests.support.tokens import assert_error, invite
 from tests.support.waiting import wait_for
@@ -69,7 +69,7 @@ def test_force_is_needed_for_the_same_things(anna: User, what: str) -> None:
 @pytest.mark.parametrize("order", ["together", "project first", "layout first"])
 @pytest.mark.parametrize("role", ["host", "cohost"])
 def test_a_project_and_its_layout_are_deleted_in_any_order(
-    anna: User, second_facade: Facade, order: str, role: str
+    anna: User, second_facade: FacadeThread, order: str, role: str
 ) -> None:
     other = User(second_facade, anna.token)
 

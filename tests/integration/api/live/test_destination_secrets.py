@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.destinations import KEY, RTMP, STORAGE, secret_of, secrets_of
-from tests.support.facade import Facade, Show, StoredResources
+from tests.support.facade import FacadeThread, Show, StoredResources
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
@@ -128,7 +128,7 @@ def test_a_secret_of_the_users_own_is_followed(show: Show, resources: StoredReso
 
 
 def test_a_secret_that_is_not_there_is_asked_for_once(
-    show: Show, resources: StoredResources, facade: Facade, monkeypatch: pytest.MonkeyPatch
+    show: Show, resources: StoredResources, facade: FacadeThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reference = {"name": f"missing-{show.id}", "key": "k"}
     address = {"rtmpPush": {"url": "rtmp://a.example/live", "keySecretRef": reference}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import PUBLISH, WebSocket
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StoredResources, User
 from tests.support.tokens import assert_error, claims_of, invite, refresh, refreshed, seen_by
 from tests.support.waiting import wait_for
 
@@ -24,7 +24,7 @@ def recreate(show: Show, resources: StoredResources) -> None:
 
     def seen() -> bool:
         facade = show.user.facade
-        assert isinstance(facade, Facade)
+        assert isinstance(facade, FacadeThread)
         entry = facade.view.get("Project", show.id)
         return entry is not None and entry.uid == uid
 
@@ -65,7 +65,7 @@ def test_it_does_not_reach_a_later_project_of_the_same_name(show: Show, resource
 
 
 def test_an_open_stream_receives_nothing_of_a_later_project_of_the_same_name(
-    show: Show, resources: StoredResources, second_facade: Facade
+    show: Show, resources: StoredResources, second_facade: FacadeThread
 ) -> None:
     host = show.user
     guest = invite(show, "COHOST")
@@ -99,7 +99,7 @@ def test_streams_end_with_the_project_of_their_guest(show: Show) -> None:
 
 
 def test_a_guest_of_a_project_whose_recreation_a_replica_has_not_seen_is_admitted(
-    show: Show, resources: StoredResources, second_facade: Facade, monkeypatch: pytest.MonkeyPatch
+    show: Show, resources: StoredResources, second_facade: FacadeThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reflectors = second_facade.services.cluster._reflectors
     watch = next(each for each in reflectors if each.kind == PROJECT)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.projects import EVERYTHING
 from tests.support.waiting import wait_for
 
@@ -169,7 +169,7 @@ def test_a_project_belongs_to_its_collection_alone(anna: User, sign_in: Callable
     assert show.get()["project"]["projectId"] == show.id
 
 
-def test_a_deletion_counts_its_layouts(anna: User, facade: Facade, resources: StoredResources) -> None:
+def test_a_deletion_counts_its_layouts(anna: User, facade: FacadeThread, resources: StoredResources) -> None:
     show = anna.project()
     destination = show.destination()["destinationId"]
     for number in range(2):

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StoredResources, User
 from tests.support.tokens import assert_error, fields_of, invite
 from tests.support.waiting import wait_for
 
@@ -143,7 +143,7 @@ def test_a_project_has_at_most_a_hundred_sources(show: Show, resources: StoredRe
     assert fields_of(show.user.call("PUT", path_of(show, source), {})) == {"sources"}
 
 
-def test_sources_added_at_once_on_two_replicas_all_stay(show: Show, second_facade: Facade) -> None:
+def test_sources_added_at_once_on_two_replicas_all_stay(show: Show, second_facade: FacadeThread) -> None:
     sources = [create(show) for _ in range(12)]
     users = [show.user, User(second_facade, show.user.token)]
 

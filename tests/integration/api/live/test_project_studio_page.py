@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support.event_client import WebSocket, events_of
-from tests.support.facade import Facade, StartFacade, StoredResources, User
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
 from tests.support.tokens import invite, seen_by
 
 from onair_crds.shapes import JsonObject
@@ -23,14 +23,14 @@ def shown(version: str = "3") -> JsonObject:
 
 
 @pytest.fixture(scope="module")
-def studio(start_facade: StartFacade) -> Iterator[Facade]:
+def studio(start_facade: StartFacade) -> Iterator[FacadeThread]:
     """A replica that knows where versions of the studio's page are."""
     with start_facade(renderer_base_url=BASE) as facade:
         yield facade
 
 
 @pytest.fixture
-def anna(studio: Facade, sign_in: Callable[..., User]) -> User:
+def anna(studio: FacadeThread, sign_in: Callable[..., User]) -> User:
     return sign_in(facade=studio)
 
 
@@ -51,7 +51,7 @@ def test_a_host_is_told_the_page_in_force(anna: User) -> None:
     [("VIEWER", stored), ("GUEST", stored), ("CONTRIBUTOR", shown), ("RENDERER", shown), ("COHOST", shown)],
 )
 def test_guests_who_only_watch_or_talk_are_not(
-    anna: User, studio: Facade, role: str, seen: Callable[..., JsonObject]
+    anna: User, studio: FacadeThread, role: str, seen: Callable[..., JsonObject]
 ) -> None:
     show = anna.project(composition=stored())
     guest = invite(show, role)

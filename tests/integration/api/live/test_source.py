@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from tests.support.facade import Facade, Show, StartFacade, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StartFacade, StoredResources, User
 from tests.support.source_requests import create, key_secrets, on_air, path_of
 from tests.support.tokens import assert_error, claims_of, fields_of, forged, invite, private_key, seen_by
 from tests.support.waiting import wait_for
@@ -162,7 +162,7 @@ def test_a_wrong_source_leaves_nothing_behind(
 
 
 def test_creation_needs_the_scope(
-    facade: Facade, sign_in: Callable[..., User], resources: StoredResources, anna: User
+    facade: FacadeThread, sign_in: Callable[..., User], resources: StoredResources, anna: User
 ) -> None:
     mute = sign_in(key=resources.add_api_key("mute", scopes=""))
     collection = mute.collection()

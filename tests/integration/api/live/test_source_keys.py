@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 import pytest
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StoredResources, User
 from tests.support.source_requests import create, key_secrets, path_of
 from tests.support.tokens import fields_of
 
@@ -60,7 +60,7 @@ def test_a_source_of_kubectls_is_shown_without_a_key(show: Show, resources: Stor
     assert set(push) == {"enabled", "baseUrl"}
 
 
-def test_another_replica_knows_a_source_and_its_key_at_once(show: Show, second_facade: Facade) -> None:
+def test_another_replica_knows_a_source_and_its_key_at_once(show: Show, second_facade: FacadeThread) -> None:
     source = create(show.user, show.collection)
     assert User(second_facade, show.user.token).ok("GET", path_of(source)) == {"source": source}
 

@@ -16,7 +16,7 @@ import httpx
 import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
-from tests.support.facade import Facade, StartFacade, User, metric
+from tests.support.facade import FacadeThread, StartFacade, User, metric
 from tests.support.waiting import wait_for
 
 import onair_api.rpc.native
@@ -26,30 +26,31 @@ from onair_crds.shapes import JsonObject
 
 COLLECTIONS, EVENTS = "live.v21.CollectionService", "apis.event.v2.EventService"
 DEADLINE_S = 20.0
+TOO_LARGE: dict[str, object] = {"metadata": {"large": "x" * 2_000_000}}
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 GOAWAY = b"\0\0\x08\x07\0\0\0\0\0"
 """The head of the frame by which a connection ends in order."""
 
 
 @pytest.fixture(scope="module")
-def native(start_facade: StartFacade) -> Iterator[Facade]:
+def native(start_facade: StartFacade) -> Iterator[FacadeThread]:
     """A replica with a port of native gRPC."""
     with start_facade(listen={"grpc_port": 0}) as facade:
         yield facade
 
 
 @pytest.fixture
-def host(native: Facade, sign_in: Callable[..., User]) -> User:
+def host(native: FacadeThread, sign_in: Callable[..., User]) -> User:
     return sign_in(facade=native)
 
 
 @pytest.fixture
-def channel(native: Facade) -> Iterator[grpc.Channel]:
+def channel(native: FacadeThread) -> Iterator[grpc.Channel]:
     with grpc.insecure_channel(address(native)) as channel:
         yield channel
 
 
-def address(facade: Facade) -> str:
+def address(facade: FacadeThread) -> str:
     return f"127.0.0.1:{facade.server.native.port}"
 
 
@@ -113,12 +114,7 @@ def test_what_a_call_creates_is_there_over_http(channel: grpc.Channel, host: Use
         ("GetCollection", {"collectionId": "nobodys"}, True, grpc.StatusCode.NOT_FOUND),
         ("GetCollection", {"collectionId": ""}, True, grpc.StatusCode.INVALID_ARGUMENT),
         ("GetCollection", {"collectionId": "nobodys"}, False, grpc.StatusCode.UNAUTHENTICATED),
-        (
-            "CreateCollection",
-            {"metadata": {"large": "x" * 2_000_000}},
-            True,
-            grpc.StatusCode.RESOURCE_EXHAUSTED,
-        ),
+        ("CreateCollection", TOO_LARGE, True, grpc.StatusCode.RESOURCE_EXHAUSTED),
     ],
 )
 def test_errors_have_their_codes(
@@ -152,7 +148,7 @@ def test_a_method_that_is_not_there_is_not_implemented(channel: grpc.Channel, pa
 
 
 def test_the_event_stream_replies_while_it_is_sent_to_and_ends_with_its_client(
-    native: Facade, channel: grpc.Channel, host: User
+    native: FacadeThread, channel: grpc.Channel, host: User
 ) -> None:
     show = host.project()
     said, stream, say = event_stream(channel, host.token)
@@ -178,7 +174,7 @@ def test_the_event_stream_replies_while_it_is_sent_to_and_ends_with_its_client(
     ],
 )
 def test_the_port_serves_nothing_else(
-    native: Facade, host: User, http2: bool, method: str, path: str, kind: str
+    native: FacadeThread, host: User, http2: bool, method: str, path: str, kind: str
 ) -> None:
     with httpx.Client(http1=not http2, http2=http2) as http:
         headers = {**host.headers, "content-type": kind}
@@ -237,7 +233,7 @@ def opened_stream(client: socket.socket, token: str) -> h2.connection.H2Connecti
 
 
 def test_a_request_without_a_message_is_given_up(
-    native: Facade, channel: grpc.Channel, host: User, monkeypatch: pytest.MonkeyPatch
+    native: FacadeThread, channel: grpc.Channel, host: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(onair_api.rpc.native, "REQUEST_TIMEOUT_S", 0.5)
     silent: queue.Queue[bytes | None] = queue.Queue()
@@ -247,7 +243,9 @@ def test_a_request_without_a_message_is_given_up(
     silent.put(None)
 
 
-def test_what_no_client_would_send_disturbs_nobody(native: Facade, channel: grpc.Channel, host: User) -> None:
+def test_what_no_client_would_send_disturbs_nobody(
+    native: FacadeThread, channel: grpc.Channel, host: User
+) -> None:
     """Connections that say nothing or anything, and calls that are given up by the hundred."""
     addressed = ("127.0.0.1", native.server.native.port)
     with ExitStack() as stack:

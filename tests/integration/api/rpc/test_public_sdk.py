@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.facade import Facade, StartFacade, StoredResources
+from tests.support.facade import FacadeThread, StartFacade, StoredResources
 from tests.support.fixtures.facade import STREAMS, redis_connected
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import add_credentials, room_server, settings_for
@@ -21,7 +21,7 @@ from onair_api.settings import RedisSettings
 
 
 @pytest.fixture(scope="module")
-def settings(one: Facade, api_key: str, sign_in: Any) -> dict[str, Any]:
+def settings(one: FacadeThread, api_key: str, sign_in: Any) -> dict[str, Any]:
     sign_in()  # the API key is known now
     return {
         "endpoints": endpoints(one.url),
@@ -69,7 +69,7 @@ def open_rooms(resources: StoredResources) -> Iterator[set[str]]:
 @pytest.fixture
 def with_rooms(
     start_facade: StartFacade, resources: StoredResources, redis_server: RedisServer, tmp_path: Path
-) -> Iterator[Facade]:
+) -> Iterator[FacadeThread]:
     """A replica with a room server."""
     add_credentials(resources)
     redis = RedisSettings(url=redis_server.url)
@@ -91,7 +91,7 @@ def test_in_node(settings: dict[str, Any], open_rooms: set[str]) -> None:
 
 @pytest.mark.media
 async def test_in_a_browser_of_another_origin_by_the_end_points_that_are_built_in(
-    settings: dict[str, Any], with_rooms: Facade, open_rooms: set[str]
+    settings: dict[str, Any], with_rooms: FacadeThread, open_rooms: set[str]
 ) -> None:
     mine = {**settings, "user": f"user-{secrets.token_hex(4)}"}
     del mine["endpoints"]

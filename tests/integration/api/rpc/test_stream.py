@@ -11,7 +11,7 @@ import httpx
 import pytest
 from google.protobuf import json_format
 from tests.support.event_client import PUBLISH
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.rpc import TRAILERS, WEB, frame, reply_of, url_of
 from tests.support.waiting import wait_for
 
@@ -93,7 +93,7 @@ def test_requests_are_replied_to_and_events_follow(host: User) -> None:
         assert changed["payload"]["project"]["update"]["project"]["metadata"] == {"a": [1]}
 
 
-def test_a_stream_goes_on_where_it_was_cut(host: User, one: Facade) -> None:
+def test_a_stream_goes_on_where_it_was_cut(host: User, one: FacadeThread) -> None:
     show = host.project()
     body = requests({"subscribe": {"name": "chat", "target": {"projectId": show.id}}})
     streams = one.services.events.streams
@@ -106,7 +106,7 @@ def test_a_stream_goes_on_where_it_was_cut(host: User, one: Facade) -> None:
         assert next(results)["event"]["name"] == "chat"
 
 
-def test_who_may_not_is_told_by_the_status(one: Facade) -> None:
+def test_who_may_not_is_told_by_the_status(one: FacadeThread) -> None:
     for user, status in ((User(one, "x.y.z"), 16), (User(one, "-"), 16)):
         headers = {**user.headers, "content-type": WEB}
         reply = reply_of(one.http.post(url_of(SERVICE, METHOD), content=b"", headers=headers))

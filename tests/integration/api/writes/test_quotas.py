@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from tests.support.facade import Facade, Show, StartFacade, User
+from tests.support.facade import FacadeThread, Show, StartFacade, User
 from tests.support.waiting import wait_for
 
 from onair_api.settings import QuotaSettings
@@ -29,7 +29,7 @@ HD: JsonObject = {"rendering": {"video": {"width": 1920, "height": 1080}}}
 
 
 @pytest.fixture(scope="module")
-def limited(start_facade: StartFacade) -> Iterator[Facade]:
+def limited(start_facade: StartFacade) -> Iterator[FacadeThread]:
     default = QuotaSettings()
     per_user = default.per_user.model_copy(update=LOW)
     with start_facade(quotas=default.model_copy(update={"per_user": per_user})) as facade:
@@ -37,7 +37,7 @@ def limited(start_facade: StartFacade) -> Iterator[Facade]:
 
 
 @pytest.fixture
-def limited_user(limited: Facade, sign_in: Callable[..., User]) -> User:
+def limited_user(limited: FacadeThread, sign_in: Callable[..., User]) -> User:
     return sign_in(facade=limited)
 
 
@@ -72,7 +72,7 @@ def test_each_kind_of_resource_has_a_quota_that_deletions_give_back(limited_user
 
 
 def test_another_user_has_quotas_of_their_own(
-    limited: Facade, limited_user: User, sign_in: Callable[..., User]
+    limited: FacadeThread, limited_user: User, sign_in: Callable[..., User]
 ) -> None:
     for _ in range(2):
         limited_user.collection()

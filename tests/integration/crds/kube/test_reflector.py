@@ -24,14 +24,14 @@ SPEC = {"owner": {"serviceId": "s", "serviceUserId": "u"}}
 
 
 @dataclass(frozen=True)
-class Timing:
+class ShortReflectorTiming:
     watch_timeout_s: int = 290
     inactivity_s: float = 150.0
     backoff_initial_s: float = 0.01
     backoff_max_s: float = 1.0
 
 
-class Metrics:
+class CountingReflectorMetrics:
     def __init__(self) -> None:
         self.restarts: Counter[str] = Counter()
         self.events: Counter[str] = Counter()
@@ -93,7 +93,7 @@ async def test_a_list_of_several_pages_is_taken_whole(
 async def test_a_reflector_follows_what_changes(
     client: KubeClient, target: WatchTarget, store: Store
 ) -> None:
-    reflector = Reflector(client, store, target, Timing(), Metrics())
+    reflector = Reflector(client, store, target, ShortReflectorTiming(), CountingReflectorMetrics())
     async with running(reflector):
         await asyncio.wait_for(reflector.synced.wait(), 10)
         await create(client, target, "new")
@@ -108,8 +108,8 @@ async def test_a_watch_that_is_too_old_lists_again_and_drops_what_is_gone(
 ) -> None:
     await create(client, target, "there")
     store.update(COLLECTION, {"metadata": {"name": "ghost", "uid": "ghost", "resourceVersion": "1"}})
-    metrics = Metrics()
-    reflector = Reflector(client, store, target, Timing(), metrics)
+    metrics = CountingReflectorMetrics()
+    reflector = Reflector(client, store, target, ShortReflectorTiming(), metrics)
     reflector._version = "1"
     async with running(reflector):
         await asyncio.wait_for(reflector.synced.wait(), 10)
@@ -122,8 +122,8 @@ async def test_a_watch_that_falls_silent_is_given_up(
     client: KubeClient, target: WatchTarget, store: Store
 ) -> None:
     """Nothing is sent on a quiet watch for a minute; a shorter timeout shows what a dead peer causes."""
-    metrics = Metrics()
-    reflector = Reflector(client, store, target, Timing(inactivity_s=1), metrics)
+    metrics = CountingReflectorMetrics()
+    reflector = Reflector(client, store, target, ShortReflectorTiming(inactivity_s=1), metrics)
     async with running(reflector):
         await until(lambda: metrics.restarts["broken"] > 0)
         assert reflector.age_s >= 1, "an open connection is no sign of life"

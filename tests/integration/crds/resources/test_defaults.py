@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.support.manifests import COLLECTION, DESTINATION, PROJECT, STORAGE, Server
+from tests.support.manifests import COLLECTION, DESTINATION, PROJECT, STORAGE, NamespaceApi
 
 from onair_crds.resources.base import API_VERSION
 from onair_crds.resources.kinds import KINDS
 from onair_crds.shapes import Document
 
 
-def test_defaults_appear(server: Server) -> None:
+def test_defaults_appear(server: NamespaceApi) -> None:
     spec = server.create("Project", PROJECT).json()["spec"]
     assert spec["rendering"]["video"] == {
         "width": 1280,
@@ -125,7 +125,7 @@ FULL = [
 
 
 @pytest.mark.parametrize(("kind", "spec"), FULL, ids=[kind for kind, _ in FULL])
-def test_a_good_manifest_round_trips_unchanged(server: Server, kind: str, spec: Document) -> None:
+def test_a_good_manifest_round_trips_unchanged(server: NamespaceApi, kind: str, spec: Document) -> None:
     created = server.create(kind, spec, fieldValidation="Strict")
     assert created.status_code == 201, created.text
     assert created.json()["spec"] == spec
@@ -135,7 +135,7 @@ def test_a_good_manifest_round_trips_unchanged(server: Server, kind: str, spec: 
 
 @pytest.mark.parametrize("server_side", [False, True], ids=["client-side", "server-side"])
 def test_applying_another_member_of_a_one_of_works(
-    server: Server, kubeconfig: Path, tmp_path: Path, server_side: bool
+    server: NamespaceApi, kubeconfig: Path, tmp_path: Path, server_side: bool
 ) -> None:
     compositions: list[Document] = [
         {"scene": {"debug": True}},

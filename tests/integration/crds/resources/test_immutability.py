@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from tests.support.manifests import GOOD, LAYOUT, Server, merged
+from tests.support.manifests import GOOD, LAYOUT, NamespaceApi, merged
 
 from onair_crds.shapes import Document
 
@@ -21,7 +21,7 @@ IMMUTABLE = [
 
 @pytest.mark.parametrize(("kind", "change", "field"), IMMUTABLE, ids=[f"{k}-{f}" for k, _, f in IMMUTABLE])
 def test_an_immutable_id_can_neither_change_nor_go(
-    server: Server, kind: str, change: Document, field: str
+    server: NamespaceApi, kind: str, change: Document, field: str
 ) -> None:
     created = server.create(kind, GOOD[kind]).json()
     changed = server.put(kind, merged(created, {"spec": change}))
@@ -41,7 +41,7 @@ def test_an_immutable_id_can_neither_change_nor_go(
     assert any(c["field"] == field and "Required" in c["message"] for c in gone.json()["details"]["causes"])
 
 
-def test_a_layouts_collection_is_set_once(server: Server) -> None:
+def test_a_layouts_collection_is_set_once(server: NamespaceApi) -> None:
     layout = server.create("Layout", LAYOUT).json()
     layout["spec"]["collectionId"] = "sunday"
     layout = server.put("Layout", layout).raise_for_status().json()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.manifests import GOOD, PROJECT, STORAGE, Server, merged
+from tests.support.manifests import GOOD, PROJECT, STORAGE, NamespaceApi, merged
 
 from onair_crds.shapes import Document
 
@@ -197,7 +197,7 @@ BAD = [
     ids=[f"{kind}-{field}-{n}" for n, (kind, _, field, _) in enumerate(BAD)],
 )
 def test_a_bad_manifest_is_refused_with_field_and_rule(
-    server: Server, kind: str, change: Document, field: str, rule: str
+    server: NamespaceApi, kind: str, change: Document, field: str, rule: str
 ) -> None:
     response = server.create(kind, merged(GOOD[kind], change))
     assert response.status_code == 422, response.text
@@ -205,7 +205,7 @@ def test_a_bad_manifest_is_refused_with_field_and_rule(
     assert any(c["field"] == field and rule in c["message"] for c in causes), causes
 
 
-def test_a_name_longer_than_an_id_is_refused(server: Server) -> None:
+def test_a_name_longer_than_an_id_is_refused(server: NamespaceApi) -> None:
     response = server.create("Project", PROJECT, name="x" * 64)
     assert response.status_code == 422
     assert "metadata.name must be at most 63 characters" in response.text

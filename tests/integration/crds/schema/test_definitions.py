@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.support.manifests import GOOD, Server
+from tests.support.manifests import GOOD, NamespaceApi
 from tests.support.waiting import wait_for
 
 from onair_crds.resources.kinds import KINDS
@@ -40,7 +40,7 @@ def test_kubectl_explains_fields_in_sentences(kubeconfig: Path, crds: None) -> N
     assert "bits per second" in explain("project.spec.encoding.video.rateControl.targetBitrate")
 
 
-def test_every_kind_is_listed_by_its_category_and_short_name(server: Server, kubeconfig: Path) -> None:
+def test_every_kind_is_listed_by_its_category_and_short_name(server: NamespaceApi, kubeconfig: Path) -> None:
     for kind, spec in GOOD.items():
         server.create(kind, spec).raise_for_status()
     listed = subprocess.run(
@@ -53,7 +53,7 @@ def test_every_kind_is_listed_by_its_category_and_short_name(server: Server, kub
 
 
 def test_kubectl_get_shows_trouble_without_wide_columns(
-    server: Server, admin: httpx.Client, kubeconfig: Path
+    server: NamespaceApi, admin: httpx.Client, kubeconfig: Path
 ) -> None:
     base = f"/apis/onair.dev/v1alpha1/namespaces/{server.namespace}"
     headers = {"Content-Type": "application/merge-patch+json"}

@@ -27,7 +27,7 @@ socket.onclose = event => say('closed ' + event.code);
 
 
 @dataclass
-class Listener:
+class PageListener:
     """A server that hears what a page says."""
 
     url: str = ""
@@ -40,14 +40,14 @@ class Listener:
 
 
 @pytest.fixture
-def listener() -> Iterator[Listener]:
-    listener = Listener()
+def listener() -> Iterator[PageListener]:
+    listener = PageListener()
     with responding(listener.respond) as listener.url:
         yield listener
 
 
 def test_a_page_from_the_internet_reaches_the_sources_of_its_pod(
-    pair: PodPair, far_end: RtmpContainer, listener: Listener
+    pair: PodPair, far_end: RtmpContainer, listener: PageListener
 ) -> None:
     """The browser takes it for one of the internet, and for as safe as one by https."""
     pair.allow(urlsplit(listener.url).netloc)

@@ -11,7 +11,7 @@ from tests.support.delivery.far_end import FarEnd, decoded
 from tests.support.delivery.live_program import HEIGHT, WIDTH, live_program
 from tests.support.delivery.livekit_server import LiveKitServer, viewer
 from tests.support.delivery.storage_server import StorageServer
-from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
+from tests.support.delivery.watched import SentPackets, WatchedDelivery, assert_every_packet_once
 from tests.support.processes import command_lines, descendants
 from tests.support.waiting import until
 
@@ -53,7 +53,7 @@ async def test_four_kinds_from_one_encode(tmp_path: Path, monkeypatch: pytest.Mo
             rtc = ProgramDestination(id="rtc", type="RTC", rtc=room)
             archive = storage.destination(vod=True)
             all_kinds = (rtmp, srt, rtc, archive)
-            sent, watched = Sent(fan_out), Watched(fan_out)
+            sent, watched = SentPackets(fan_out), WatchedDelivery(fan_out)
             watched.delivery.want(all_kinds, EncoderRun("run"))
             await watched.connected("rtmp", "srt", "rtc", "archive", timeout_s=20)
             assert len(encoders()) == 1

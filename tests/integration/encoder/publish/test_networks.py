@@ -13,7 +13,7 @@ from tests.support.delivery.livekit_server import LiveKitServer, viewer
 from tests.support.delivery.rooms import HIGH_PROFILE, room_destination
 from tests.support.delivery.toxiproxy import Toxiproxy
 from tests.support.delivery.udp_proxy import UdpProxy
-from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
+from tests.support.delivery.watched import SentPackets, WatchedDelivery, assert_every_packet_once
 from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination
@@ -41,7 +41,7 @@ async def test_tcp_that_misbehaves(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     names = ("late", "slow", "silent", "deaf", "frozen", "reset", "cut")
     async with FarEnd(tmp_path) as far_end, Toxiproxy() as net, live_program(1200) as fan_out:
         links = {name: await net.link(name, far_end.rtmp) for name in names}
-        sent, watched = Sent(fan_out), Watched(fan_out)
+        sent, watched = SentPackets(fan_out), WatchedDelivery(fan_out)
         nobody = free_port()
         watched.want(
             rtmp("healthy", far_end.rtmp, "recorded/healthy"),
@@ -87,7 +87,7 @@ async def test_udp_that_misbehaves(tmp_path: Path) -> None:
         net = {name: await stack.enter_async_context(UdpProxy(far_end.srt)) for name in names}
         net["late"].delay_s = 0.15
         net["lossy"].delay_s, net["lossy"].loss = 0.02, 0.03
-        sent, watched = Sent(fan_out), Watched(fan_out)
+        sent, watched = SentPackets(fan_out), WatchedDelivery(fan_out)
         watched.want(
             srt("healthy", far_end.srt, "recorded/healthy"),
             srt("lossy", net["lossy"].port, "recorded/lossy"),
@@ -123,7 +123,7 @@ async def test_a_room_on_a_bad_network(tmp_path: Path) -> None:
         await stack.enter_async_context(link)
         far_end = await stack.enter_async_context(FarEnd(tmp_path))
         fan_out = await stack.enter_async_context(live_program(1500, HIGH_PROFILE))
-        sent, watched = Sent(fan_out), Watched(fan_out)
+        sent, watched = SentPackets(fan_out), WatchedDelivery(fan_out)
         watched.want(
             room_destination(room_server, "room", timeout_ms=TIMEOUT_MS),
             rtmp("healthy", far_end.rtmp, "recorded/healthy"),
@@ -152,7 +152,7 @@ async def test_a_room_on_a_bad_network(tmp_path: Path) -> None:
         assert_every_packet_once(far_end.recorded("recorded/healthy"), sent, least_s=10)
 
 
-async def _until_dropped(watched: Watched, id_: str) -> None:
+async def _until_dropped(watched: WatchedDelivery, id_: str) -> None:
     """Waits until frames were dropped for a destination that is too slow."""
     counters = watched.delivery.counters
     await until(lambda: counters(id_).dropped, "frames are dropped")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from tests.support.facade import Facade, Show, StoredResources, User
-from tests.support.layouts import Canvas, scene
-from tests.support.scenes import Page
+from tests.support.facade import FacadeThread, Show, StoredResources, User
+from tests.support.layouts import LayoutClient, scene
+from tests.support.scenes import PageConnection
 from tests.support.signed_page_token import renderer_key, signed_page_token
 from tests.support.small_program import small_program
 from tests.support.tokens import refresh, refreshed
@@ -41,7 +41,7 @@ def show(host: User, resources: StoredResources) -> Show:
     return show
 
 
-def program(resources: StoredResources, show: Show, canvas: Canvas, token: str) -> Program:
+def program(resources: StoredResources, show: Show, canvas: LayoutClient, token: str) -> Program:
     """As the operator would make it."""
     layout = resources.get("layouts", canvas.id)
     version = int(layout["metadata"]["resourceVersion"])
@@ -56,7 +56,7 @@ def program(resources: StoredResources, show: Show, canvas: Canvas, token: str) 
     )
 
 
-class Encoder:
+class SceneAgent:
     """The part of an agent that feeds its page."""
 
     def __init__(self, folder: Path) -> None:
@@ -71,8 +71,8 @@ class Encoder:
 
 
 @pytest.fixture
-async def encoder(tmp_path: Path) -> AsyncIterator[Encoder]:
-    encoder = Encoder(tmp_path)
+async def encoder(tmp_path: Path) -> AsyncIterator[SceneAgent]:
+    encoder = SceneAgent(tmp_path)
     runner = await serve("127.0.0.1", 0, encoder.feed.add_to)
     encoder.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
     following = asyncio.create_task(encoder.follower.run())
@@ -83,7 +83,7 @@ async def encoder(tmp_path: Path) -> AsyncIterator[Encoder]:
     encoder.feed.close()
 
 
-async def changed(page: Page, layer: str, **fields: Any) -> JsonObject:
+async def changed(page: PageConnection, layer: str, **fields: Any) -> JsonObject:
     """The next change, which has to be of this layer to these values."""
     told = await page.told()
     assert told["type"] == "layers"
@@ -93,12 +93,12 @@ async def changed(page: Page, layer: str, **fields: Any) -> JsonObject:
 
 
 async def test_a_patch_and_a_kubectl_edit_reach_the_page_a_patch_with_its_animation(
-    encoder: Encoder, show: Show, resources: StoredResources
+    encoder: SceneAgent, show: Show, resources: StoredResources
 ) -> None:
     canvas = scene(show)
     left = canvas.add(parentId=canvas.root(), x=1)["id"]
     await encoder.want(program(resources, show, canvas, signed_page_token(resources, show)))
-    async with Page.connected(encoder.address) as page:
+    async with PageConnection.connected(encoder.address) as page:
         assert (await page.told())["selectedLayoutId"] == canvas.id
         await asyncio.to_thread(canvas.patch, left, x=5, requestAnimation=ANIMATION)
         animation = (await changed(page, left, x=5))["animation"]
@@ -112,12 +112,12 @@ async def test_a_patch_and_a_kubectl_edit_reach_the_page_a_patch_with_its_animat
 
 
 async def test_a_batch_is_one_change_and_its_new_layers_are_in_their_parents(
-    encoder: Encoder, show: Show, resources: StoredResources
+    encoder: SceneAgent, show: Show, resources: StoredResources
 ) -> None:
     canvas = scene(show)
     root = canvas.root()
     await encoder.want(program(resources, show, canvas, signed_page_token(resources, show)))
-    async with Page.connected(encoder.address) as page:
+    async with PageConnection.connected(encoder.address) as page:
         await page.told()
         items = [
             {"create": {"type": "square", "parentId": root, "requestAnimation": ANIMATION}},
@@ -134,13 +134,13 @@ async def test_a_batch_is_one_change_and_its_new_layers_are_in_their_parents(
         gone: set[str] = set()
         while gone != {first, second}:
             gone |= {*(await page.told())["remove"]}
-    async with Page.connected(encoder.address) as page:
+    async with PageConnection.connected(encoder.address) as page:
         [shown] = (await page.told())["layouts"]
         assert [(each["id"], each["children"]) for each in shown["layers"]] == [(root, [])]
 
 
 def test_a_page_token_keeps_its_project_and_ends_with_its_run(
-    show: Show, resources: StoredResources, one: Facade
+    show: Show, resources: StoredResources, one: FacadeThread
 ) -> None:
     page = User(one, signed_page_token(resources, show))
     assert page.call("GET", show.path).status_code == 401

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.ingest.clip import Encoding, clicks_ms, make_clip
+from tests.support.ingest.clip import ClipEncoding, clicks_ms, make_clip
 from tests.support.ingest.watched_page import WatchedPage
 from tests.support.waiting import wait_for
 
@@ -16,7 +16,7 @@ LATENCY_MS, AV_MS = 350.0, 40.0
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    encoding = Encoding(width=640, height=360, bitrate_kbps=800)
+    encoding = ClipEncoding(width=640, height=360, bitrate_kbps=800)
     return make_clip(tmp_path_factory.mktemp("clip") / "clip.mkv", CLIP_S, encoding)
 
 

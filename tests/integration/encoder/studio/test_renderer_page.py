@@ -11,8 +11,8 @@ import pytest
 from pydantic import SecretStr
 from tests.support.delivery.livekit_server import LiveKitServer, client_script
 from tests.support.docker import host_address
-from tests.support.facade import Facade, Show, StartFacade, StoredResources, User
-from tests.support.ingest.clip import Encoding, make_clip
+from tests.support.facade import FacadeThread, Show, StartFacade, StoredResources, User
+from tests.support.ingest.clip import ClipEncoding, make_clip
 from tests.support.ingest.page_relay import PORT, SECRET
 from tests.support.ingest.watched_page import WatchedPage
 from tests.support.media.painted import read_frame
@@ -50,7 +50,7 @@ NEAR = 16
 class Reached(NamedTuple):
     """A facade and a room server that containers reach."""
 
-    facade: Facade
+    facade: FacadeThread
     rooms: LiveKitServer
 
 
@@ -158,7 +158,7 @@ def test_a_page_of_the_studio_calls_here_and_shows_a_source_by_its_camera(
     room_token, anna = join(show)
     resources.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Running"})
     token = SecretStr(signed_page_token(resources, show))
-    clip = make_clip(tmp_path / "clip.mkv", 40.0, Encoding(width=WIDTH, height=HEIGHT, bitrate_kbps=800))
+    clip = make_clip(tmp_path / "clip.mkv", 40.0, ClipEncoding(width=WIDTH, height=HEIGHT, bitrate_kbps=800))
 
     folder = tmp_path / "pod"
     folder.mkdir()

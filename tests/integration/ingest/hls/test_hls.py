@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.support.delivery.hls_player import playing
-from tests.support.ingest.encoder import COPIED, SIZES, Encoder, picture, resized, tone
+from tests.support.ingest.encoder import COPIED, SIZES, FfmpegEncoder, picture, resized, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.hls_relay import relayed
 from tests.support.ingest.ingest_pod import IngestPod
@@ -85,7 +85,7 @@ def client(pod: IngestPod, secret: bytes, key: str) -> HlsClient:
 def test_what_is_pushed_with_b_frames_is_played(
     pod: IngestPod, follower: Follower, client: HlsClient, key: str, audio: list[str]
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}", video=picture("640x360"), audio=audio):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", video=picture("640x360"), audio=audio):
         follower.flowing(key)
         found = client.decoded(6)
     assert found["frames"] >= 150
@@ -95,7 +95,7 @@ def test_what_is_pushed_with_b_frames_is_played(
 def test_key_frames_may_be_ten_seconds_apart(
     pod: IngestPod, follower: Follower, client: HlsClient, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}", options=("-g", "300", "-sc_threshold", "0")):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", options=("-g", "300", "-sc_threshold", "0")):
         follower.flowing(key)
         playlist = client.get()
     assert playlist.status_code == 200, "the first player waits for a key frame and a GOP"
@@ -106,7 +106,7 @@ def test_key_frames_may_be_ten_seconds_apart(
 def test_what_is_pushed_without_video_is_played(
     pod: IngestPod, follower: Follower, client: HlsClient, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}", video=[]):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", video=[]):
         follower.flowing(key)
         found = client.decoded(4)
     assert (found["frames"], found["errors"]) == (0, 0)
@@ -118,7 +118,7 @@ async def test_a_browser_plays_what_has_only_audio_or_only_video(
     pod: IngestPod, follower: Follower, client: HlsClient, key: str, lacks: str
 ) -> None:
     without: dict[str, Any] = {lacks: []}
-    with Encoder(pod.srt(f"publish:{key}"), **without):
+    with FfmpegEncoder(pod.srt(f"publish:{key}"), **without):
         await asyncio.to_thread(follower.flowing, key)
         async with relayed(pod, key) as url, playing(url) as viewer:
             report = await viewer.until("three seconds", lambda report: report["time"] > 3, 30)
@@ -135,7 +135,7 @@ async def test_a_browser_plays_on_when_the_size_changes_in_mid_stream(
     pod: IngestPod, follower: Follower, key: str, tmp_path: Path
 ) -> None:
     clip = resized(tmp_path, seconds=8)
-    with Encoder(f"{pod.rtmp}/{key}", video=clip, audio=[], options=COPIED):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", video=clip, audio=[], options=COPIED):
         await asyncio.to_thread(follower.flowing, key)
         async with relayed(pod, key) as url, playing(url) as viewer:
             for size in SIZES:
@@ -148,13 +148,13 @@ async def test_a_browser_plays_on_when_the_size_changes_in_mid_stream(
 def test_an_encoder_that_reconnects_makes_a_discontinuity_and_play_goes_on(
     pod: IngestPod, follower: Follower, client: HlsClient, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.flowing(key)
         before = client.segments()
     follower.ended(key)
     told = len(follower.of(key))
     assert client.get().is_success, "players wait meanwhile"
-    with Encoder(f"{pod.rtmp}/{key}", video=picture("640x360")):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", video=picture("640x360")):
         follower.flowing(key, after=told)
         wait_for(lambda: "#EXT-X-DISCONTINUITY\n" in client.get().text, "a discontinuity", 20)
         playlist = client.get().text
@@ -168,7 +168,7 @@ def test_nothing_is_cut_without_a_player(
     with IngestPod(tmp_path, scripted_facade.url, secret) as pod, pod.follow() as follower:
         client = HlsClient(pod, secret, key)
         assert client.get().status_code == 404
-        with Encoder(f"{pod.rtmp}/{key}"):
+        with FfmpegEncoder(f"{pod.rtmp}/{key}"):
             follower.flowing(key)
             assert pod.metric("onair_ingest_hls_streams") == 0
             first = client.segments()
@@ -179,7 +179,7 @@ def test_nothing_is_cut_without_a_player(
 
 
 def test_strangers_are_given_nothing(pod: IngestPod, follower: Follower, client: HlsClient, key: str) -> None:
-    with Encoder(f"{pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.flowing(key)
         assert httpx.get(client.url + HLS_PLAYLIST).status_code == 401
         assert httpx.get(client.url + "1.ts", headers={"Authorization": "Bearer x"}).status_code == 401
@@ -189,7 +189,7 @@ def test_a_player_that_reads_slowly_holds_up_nobody(
     pod: IngestPod, follower: Follower, client: HlsClient, key: str
 ) -> None:
     options = ("-b:v", "12M", "-maxrate", "12M", "-bufsize", "12M", "-x264-params", "nal-hrd=cbr")
-    with Encoder(f"{pod.rtmp}/{key}", options=options):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", options=options):
         follower.flowing(key)
         name = client.segments()[0]
         headers = {"Authorization": f"Bearer {client.token}"}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import LiveKitServer
-from tests.support.ingest.encoder import Encoder, picture
+from tests.support.ingest.encoder import FfmpegEncoder, picture
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.previews import seen, want
@@ -48,7 +48,7 @@ async def test_a_source_with_b_frames_is_shown_small_with_its_sound(
     pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
 ) -> None:
     async with member(*viewer(server, "small")) as watching:
-        with Encoder(f"{pod.rtmp}/{key}", video=picture("1280x720")):
+        with FfmpegEncoder(f"{pod.rtmp}/{key}", video=picture("1280x720")):
             follower.flowing(key)
             want(pod, server, "small", {key: SOURCE}).raise_for_status()
             sizes = await seen(watching, SOURCE)
@@ -72,7 +72,7 @@ async def test_a_source_without_b_frames_is_passed_through(
 ) -> None:
     async with member(*viewer(server, "through")) as watching:
         video = picture("854x480")
-        with Encoder(f"{pod.rtmp}/{key}", video=video, options=(*NO_B_FRAMES, "-g", "30")):
+        with FfmpegEncoder(f"{pod.rtmp}/{key}", video=video, options=(*NO_B_FRAMES, "-g", "30")):
             follower.flowing(key)
             want(pod, server, "through", {key: SOURCE})
             assert set(await seen(watching, SOURCE)) == {(854, 480)}
@@ -83,7 +83,7 @@ async def test_a_source_without_video_is_heard(
     pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
 ) -> None:
     async with member(*viewer(server, "heard")) as watching:
-        with Encoder(f"{pod.rtmp}/{key}", video=[]):
+        with FfmpegEncoder(f"{pod.rtmp}/{key}", video=[]):
             follower.flowing(key)
             want(pod, server, "heard", {key: SOURCE})
             await seconds_until(lambda: watching.loudest.get(SOURCE, 0) > 1000, "the tone is heard")
@@ -94,7 +94,7 @@ async def test_without_previews_wanted_nothing_is_read_and_no_process_runs(
     pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
 ) -> None:
     async with member(*viewer(server, "cost")) as watching:
-        with Encoder(f"{pod.rtmp}/{key}"):
+        with FfmpegEncoder(f"{pod.rtmp}/{key}"):
             follower.flowing(key)
             assert not processes(pod)
             want(pod, server, "cost", {key: SOURCE})
@@ -118,7 +118,7 @@ async def test_a_source_that_is_back_is_shown_again_without_a_word_of_the_operat
     async with member(*viewer(server, "flapping")) as watching:
         for _ in range(3):
             before = len(follower.of(key))
-            with Encoder(f"{pod.rtmp}/{key}"):
+            with FfmpegEncoder(f"{pod.rtmp}/{key}"):
                 follower.flowing(key, after=before)
                 want(pod, server, "flapping", {key: SOURCE})
                 await seen(watching, SOURCE, more=5)
@@ -130,7 +130,7 @@ async def test_who_is_removed_stays_out_until_the_room_opens_anew(
     pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
 ) -> None:
     async with member(*viewer(server, "removed")) as watching:
-        with Encoder(f"{pod.rtmp}/{key}"):
+        with FfmpegEncoder(f"{pod.rtmp}/{key}"):
             follower.flowing(key)
             want(pod, server, "removed", {key: SOURCE})
             await seen(watching, SOURCE, more=5)
@@ -148,7 +148,7 @@ async def test_who_is_removed_stays_out_until_the_room_opens_anew(
 async def test_previews_come_back_when_the_room_server_does(
     pod: IngestPod, follower: Follower, tmp_path: Path, key: str
 ) -> None:
-    with LiveKitServer(tmp_path) as own, Encoder(f"{pod.rtmp}/{key}"):
+    with LiveKitServer(tmp_path) as own, FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.flowing(key)
         async with member(*viewer(own, "killed")) as watching:
             want(pod, own, "killed", {key: SOURCE})
@@ -166,7 +166,7 @@ async def test_a_gateway_that_was_killed_leaves_no_process_and_shows_it_anew(
     own_pod: IngestPod, server: LiveKitServer, key: str
 ) -> None:
     async with member(*viewer(server, "restarted")) as watching:
-        with Encoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
+        with FfmpegEncoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
             follower.flowing(key)
             want(own_pod, server, "restarted", {key: SOURCE})
             await seen(watching, SOURCE, more=5)
@@ -190,7 +190,7 @@ async def test_ten_sources_are_shown_side_by_side(
     async with member(*viewer(server, "ten")) as watching, contextlib.AsyncExitStack() as encoders:
         for each in keys:
             encoders.enter_context(
-                Encoder(f"{pod.rtmp}/{each}", video=picture("160x90", 10), audio=[], options=small)
+                FfmpegEncoder(f"{pod.rtmp}/{each}", video=picture("160x90", 10), audio=[], options=small)
             )
         for each in keys:
             follower.flowing(each)
@@ -210,7 +210,11 @@ async def test_more_sources_than_may_be_previewed_take_turns(
     settings = {"ONAIR_PREVIEWS__MOST": "1"}
     with IngestPod(tmp_path, scripted_facade.url, secret, settings=settings) as pod:
         async with member(*viewer(server, "turns")) as watching:
-            with Encoder(f"{pod.rtmp}/{key}"), Encoder(f"{pod.rtmp}/{other}"), pod.follow() as follower:
+            with (
+                FfmpegEncoder(f"{pod.rtmp}/{key}"),
+                FfmpegEncoder(f"{pod.rtmp}/{other}"),
+                pod.follow() as follower,
+            ):
                 follower.flowing(key)
                 follower.flowing(other)
                 want(pod, server, "turns", {key: SOURCE, other: "source-other"})

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from tests.support.ingest.encoder import COPIED, SIZES, Encoder, picture, resized, tone
+from tests.support.ingest.encoder import COPIED, SIZES, FfmpegEncoder, picture, resized, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.reader import reading
@@ -51,7 +51,7 @@ def server_readers(pod: IngestPod, key: str) -> int:
 async def test_pictures_with_b_frames_and_sound_decode(
     pod: IngestPod, follower: Follower, secret: bytes, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.flowing(key)
         async with reading(pod.port, secret, key) as reader:
             video = await reader.read(90)
@@ -86,7 +86,7 @@ async def test_what_else_encoders_send(
     rate_hz: int,
     channels: int,
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}", video=video, audio=audio):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", video=video, audio=audio):
         follower.flowing(key)
         async with reading(pod.port, secret, key) as reader:
             await reader.read(60, Kind.VIDEO if video else Kind.AUDIO)
@@ -98,7 +98,7 @@ async def test_what_else_encoders_send(
 
 
 async def test_1080p60_is_read_whole(pod: IngestPod, follower: Follower, secret: bytes, key: str) -> None:
-    with Encoder(f"{pod.rtmp}/{key}", video=picture("1920x1080", 60), options=("-preset", "ultrafast")):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", video=picture("1920x1080", 60), options=("-preset", "ultrafast")):
         follower.flowing(key)
         async with reading(pod.port, secret, key) as reader:
             await reader.read(90, timeout_s=30)
@@ -121,7 +121,7 @@ async def test_a_size_that_changes_in_mid_stream_is_decoded_before_and_after(
             stack.callback(publishing.cancel)
         else:
             url, clip = pod.srt(f"publish:{key}"), resized(tmp_path)
-            stack.enter_context(Encoder(url, video=clip, audio=[], options=COPIED))
+            stack.enter_context(FfmpegEncoder(url, video=clip, audio=[], options=COPIED))
         await asyncio.to_thread(follower.flowing, key)
         reader = await stack.enter_async_context(reading(pod.port, secret, key))
         await reader.read(150)
@@ -141,7 +141,7 @@ def resized_packets() -> list[Packet]:
 async def test_a_late_reader_begins_at_once_though_key_frames_are_far_apart(
     pod: IngestPod, follower: Follower, secret: bytes, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}", options=("-g", "300")):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", options=("-g", "300")):
         follower.flowing(key)
         async with reading(pod.port, secret, key) as first:
             await first.read(30, timeout_s=20)
@@ -156,7 +156,7 @@ async def test_a_late_reader_begins_at_once_though_key_frames_are_far_apart(
 async def test_a_stream_is_read_once_for_all_readers_and_not_at_all_without_any(
     pod: IngestPod, follower: Follower, secret: bytes, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.wait(key, lambda state: bool(state.video and state.video.framerate), "it is measured")
         wait_for(lambda: server_readers(pod, key) == 0, "nobody reads", 5)
         async with reading(pod.port, secret, key) as one, reading(pod.port, secret, key) as other:
@@ -183,7 +183,7 @@ async def test_a_reader_needs_the_token_of_its_stream(
     assert await status("") == 401
     assert await status(reader_token(secret, stream_of_key("another"))) == 401
     assert await status(reader_token(secret, stream)) == 404
-    with Encoder(f"{pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.flowing(key)
         assert await status("") == 401
     assert key not in pod.log
@@ -192,14 +192,14 @@ async def test_a_reader_needs_the_token_of_its_stream(
 async def test_a_source_that_goes_ends_its_readers_and_one_that_is_back_has_new_ones(
     pod: IngestPod, follower: Follower, secret: bytes, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.flowing(key)
         async with reading(pod.port, secret, key) as reader:
             await reader.read(5)
             assert follower.disconnect(key).status_code == 204
             assert await reader.closed() == CLOSE_ENDED
     follower.ended(key)
-    with Encoder(f"{pod.rtmp}/{key}"), pod.follow() as again:
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"), pod.follow() as again:
         again.flowing(key)
         async with reading(pod.port, secret, key) as reader:
             assert (await reader.read(5))[0].key
@@ -209,7 +209,7 @@ async def test_a_reader_that_takes_nothing_holds_up_nobody(
     pod: IngestPod, follower: Follower, secret: bytes, key: str
 ) -> None:
     heavy = ("-preset", "ultrafast", "-qp", "4", "-g", "30")
-    with Encoder(f"{pod.rtmp}/{key}", video=picture("1280x720"), options=heavy):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", video=picture("1280x720"), options=heavy):
         follower.flowing(key)
         async with reading(pod.port, secret, key) as stuck, reading(pod.port, secret, key) as quick:
             await stuck.read(1)
@@ -222,7 +222,7 @@ async def test_a_reader_that_takes_nothing_holds_up_nobody(
 
 
 async def test_a_gateway_that_was_killed_serves_again(own_pod: IngestPod, secret: bytes, key: str) -> None:
-    with Encoder(f"{own_pod.rtmp}/{key}") as encoder:
+    with FfmpegEncoder(f"{own_pod.rtmp}/{key}") as encoder:
         with own_pod.follow() as follower:
             follower.flowing(key)
         async with reading(own_pod.port, secret, key) as reader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.support.ingest.encoder import Encoder, tone
+from tests.support.ingest.encoder import FfmpegEncoder, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.reader import still
@@ -15,7 +15,7 @@ HALVES = ["-f", "lavfi", "-i", "color=white:size=320x180:rate=30,drawbox=w=160:c
 
 
 def test_a_still_shows_what_is_pushed(pod: IngestPod, follower: Follower, secret: bytes, key: str) -> None:
-    with Encoder(f"{pod.rtmp}/{key}", video=HALVES):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", video=HALVES):
         follower.flowing(key)
         response = still(pod.port, secret, key)
         assert (response.status_code, response.headers["Content-Type"]) == (200, "image/jpeg")
@@ -29,6 +29,6 @@ def test_a_still_shows_what_is_pushed(pod: IngestPod, follower: Follower, secret
 def test_a_stream_without_video_has_no_still(
     pod: IngestPod, follower: Follower, secret: bytes, key: str
 ) -> None:
-    with Encoder(f"{pod.rtmp}/{key}", video=[], audio=tone()):
+    with FfmpegEncoder(f"{pod.rtmp}/{key}", video=[], audio=tone()):
         follower.flowing(key)
         assert still(pod.port, secret, key).status_code == 503

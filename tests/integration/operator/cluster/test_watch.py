@@ -16,7 +16,7 @@ from onair_operator.cluster.watch import Watch
 from onair_operator.cluster.watched_kinds import KINDS
 
 
-class Resync:
+class IdleResync:
     """Never finds that a watch is dead."""
 
     def heard(self, kind: str) -> None:
@@ -54,7 +54,7 @@ async def test_kopf_that_fails_is_started_again_and_leaves_no_timer_that_kills(
     def has_started(times: int) -> bool:
         return starts == times
 
-    store, resync, stop = Store(KINDS), Resync(), asyncio.Event()
+    store, resync, stop = Store(KINDS), IdleResync(), asyncio.Event()
     namespace = operated_namespace.namespace
     watch = Watch(operated_namespace.client, store, namespace, changes.append, started, cast(Any, resync))
     watching = asyncio.create_task(watch.run(60.0, stop))

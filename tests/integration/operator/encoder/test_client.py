@@ -32,7 +32,7 @@ async def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         yield encoder
 
 
-class Followed:
+class FollowedEncoder:
     """A client, and how often it reported a transition."""
 
     def __init__(self, certificate: str) -> None:
@@ -44,8 +44,8 @@ class Followed:
 
 
 @pytest.fixture
-async def followed(encoder: EncoderServer) -> AsyncIterator[Followed]:
-    followed = Followed(encoder.certificate)
+async def followed(encoder: EncoderServer) -> AsyncIterator[FollowedEncoder]:
+    followed = FollowedEncoder(encoder.certificate)
     yield followed
     await followed.client.close()
 
@@ -55,7 +55,7 @@ def status(epoch: int = 1, **fields: int) -> EncoderStatus:
 
 
 async def test_a_transition_is_reported_and_a_mere_count_is_not(
-    encoder: EncoderServer, followed: Followed
+    encoder: EncoderServer, followed: FollowedEncoder
 ) -> None:
     encoder.statuses.put_nowait(status(frames=1))
     await until(lambda: followed.changes == 1)
@@ -66,7 +66,7 @@ async def test_a_transition_is_reported_and_a_mere_count_is_not(
 
 
 async def test_programmes_are_handed_over_in_the_background(
-    encoder: EncoderServer, followed: Followed
+    encoder: EncoderServer, followed: FollowedEncoder
 ) -> None:
     def is_pushed(program: Program) -> bool:
         return followed.client.view.pushed == digest(program)
@@ -80,7 +80,7 @@ async def test_programmes_are_handed_over_in_the_background(
 
 @pytest.mark.parametrize("line", [b"[" * 100_000, b" " * 9 * 1024 * 1024, b"\xff", b"{}"])
 async def test_an_encoder_that_streams_nonsense_is_followed_on(
-    encoder: EncoderServer, followed: Followed, line: bytes
+    encoder: EncoderServer, followed: FollowedEncoder, line: bytes
 ) -> None:
     encoder.statuses.put_nowait(line)
 
@@ -92,7 +92,7 @@ async def test_an_encoder_that_streams_nonsense_is_followed_on(
 
 
 async def test_an_encoder_that_lost_its_programme_gets_it_again(
-    encoder: EncoderServer, followed: Followed
+    encoder: EncoderServer, followed: FollowedEncoder
 ) -> None:
     followed.client.push.want(PROGRAM)
     await until(lambda: followed.client.view.pushed is not None)
@@ -102,7 +102,7 @@ async def test_an_encoder_that_lost_its_programme_gets_it_again(
 
 
 async def test_a_programme_of_an_epoch_that_is_over_is_told_as_refused(
-    encoder: EncoderServer, followed: Followed
+    encoder: EncoderServer, followed: FollowedEncoder
 ) -> None:
     encoder.response = (409, "epoch 2 is known")
     encoder.status = status(epoch=2)
@@ -113,7 +113,7 @@ async def test_a_programme_of_an_epoch_that_is_over_is_told_as_refused(
 
 
 async def test_a_revision_that_is_over_is_taken_on_and_not_told(
-    encoder: EncoderServer, followed: Followed
+    encoder: EncoderServer, followed: FollowedEncoder
 ) -> None:
     encoder.status = status(revision=2**45)  # of a predecessor whose clock is a thousand years ahead
     followed.client.push.want(PROGRAM)
@@ -123,7 +123,7 @@ async def test_a_revision_that_is_over_is_taken_on_and_not_told(
 
 
 async def test_one_that_is_replaced_while_it_cannot_be_reached_hears_that_before_anything_else(
-    encoder: EncoderServer, followed: Followed, monkeypatch: pytest.MonkeyPatch
+    encoder: EncoderServer, followed: FollowedEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contact, "REPLACED_RETRY_S", 0.05)
     encoder.failing = {CONTACT_PATH, STATUS_PATH, PROGRAM_PATH}

@@ -31,23 +31,23 @@ MAIN = ProgramDestination(id="main", type="RTMP", url="rtmp://media.example/live
 
 
 @dataclass
-class Encoder:
+class ProxiedEncoder:
     agent: Agent
     proxy: CutProxy
     client: EncoderClient
 
 
 @dataclass
-class Run:
+class HandoverRun:
     """The first encoder is on air, the second has no programme yet."""
 
     server: ExclusiveServer
-    first: Encoder
-    second: Encoder
+    first: ProxiedEncoder
+    second: ProxiedEncoder
 
 
 @pytest.fixture
-async def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Run]:
+async def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[HandoverRun]:
     for room, name, value in (
         (contact, "INTERVAL_S", 0.1),
         (contact, "REPLACED_RETRY_S", 0.1),
@@ -61,13 +61,13 @@ async def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
     async with AsyncExitStack() as stack:
         agents = Agents(tmp_path, server, monkeypatch)
         stack.push_async_callback(agents.close)
-        run = Run(server, *[await start(stack, agents, epoch) for epoch in (1, 2)])
+        run = HandoverRun(server, *[await start(stack, agents, epoch) for epoch in (1, 2)])
         run.first.client.push.want(small_program(epoch=1, destinations=[MAIN]))
         await until(lambda: server.on_air == [1])
         yield run
 
 
-async def start(stack: AsyncExitStack, agents: Agents, epoch: int) -> Encoder:
+async def start(stack: AsyncExitStack, agents: Agents, epoch: int) -> ProxiedEncoder:
     identity = pod_identity(KEY, dt.datetime.now(dt.UTC))
     agent, port = await agents.start(pod(epoch).name, identity)
     proxy = await stack.enter_async_context(cut_proxy(port))
@@ -75,10 +75,10 @@ async def start(stack: AsyncExitStack, agents: Agents, epoch: int) -> Encoder:
     client = EncoderClient(where, identity[CERTIFICATE], KEY, lambda: None)
     stack.push_async_callback(client.close)
     await until(lambda: client.connected)
-    return Encoder(agent, proxy, client)
+    return ProxiedEncoder(agent, proxy, client)
 
 
-async def until_out_of_touch(encoder: Encoder) -> None:
+async def until_out_of_touch(encoder: ProxiedEncoder) -> None:
     """Waits until no request is under way either: a connection that was open may bring a last one."""
     looks = 0
 
@@ -90,12 +90,12 @@ async def until_out_of_touch(encoder: Encoder) -> None:
     await until(steadily)
 
 
-async def second_publishes(run: Run) -> None:
+async def second_publishes(run: HandoverRun) -> None:
     run.second.client.push.want(small_program(epoch=2, destinations=[MAIN]))
     await until(lambda: 2 in run.server.taken)
 
 
-async def test_an_encoder_in_reach_has_yielded_before_the_next_one_publishes(run: Run) -> None:
+async def test_an_encoder_in_reach_has_yielded_before_the_next_one_publishes(run: HandoverRun) -> None:
     run.first.client.replace()
     await until(lambda: run.first.client.view.yielded)
     assert run.server.on_air == []
@@ -106,7 +106,7 @@ async def test_an_encoder_in_reach_has_yielded_before_the_next_one_publishes(run
 
 @pytest.mark.parametrize("direction", ["to_server", "to_client"])
 async def test_an_encoder_that_cannot_be_reached_leaves_its_place_to_the_next_one(
-    run: Run, direction: str
+    run: HandoverRun, direction: str
 ) -> None:
     first, server = run.first, run.server
     setattr(first.proxy, direction, False)
@@ -121,13 +121,15 @@ async def test_an_encoder_that_cannot_be_reached_leaves_its_place_to_the_next_on
     assert (server.on_air, server.taken) == ([2], [1, 2])
 
 
-async def test_an_operator_that_is_away_costs_a_show_nothing(run: Run) -> None:
+async def test_an_operator_that_is_away_costs_a_show_nothing(run: HandoverRun) -> None:
     await run.first.client.close()
     await until(lambda: run.first.agent.contact.lost)
     assert (run.server.on_air, run.server.taken) == ([1], [1])
 
 
-async def test_an_encoder_whose_pod_object_is_gone_but_that_responds_is_told_to_yield(run: Run) -> None:
+async def test_an_encoder_whose_pod_object_is_gone_but_that_responds_is_told_to_yield(
+    run: HandoverRun,
+) -> None:
     await run.first.client.part()
     assert run.first.agent.status().phase == "yielded"
     assert run.server.on_air == []

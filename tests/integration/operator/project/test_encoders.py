@@ -51,7 +51,7 @@ RECORDING = {
 }
 
 
-class Kubelets:
+class AgentKubelets:
     """Runs the pods of a show as agents in this process, each behind a network that can be cut."""
 
     def __init__(self, operated_namespace: OperatedNamespace, agents: Agents, stack: AsyncExitStack) -> None:
@@ -105,7 +105,7 @@ async def kubelets(
     server: ExclusiveServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> AsyncIterator[Kubelets]:
+) -> AsyncIterator[AgentKubelets]:
     """A show with one destination; the operator runs."""
     monkeypatch.setattr(connection, "SILENCE_TIMEOUT_S", 0.5)
     monkeypatch.setattr(node_module, "SILENT_AFTER_S", 0.5)
@@ -120,7 +120,7 @@ async def kubelets(
         await operated_namespace.project(broadcast={"state": "Running", "id": "first"})
         address = {"rtmpPush": {"url": "rtmp://media.example/live"}}
         await operated_namespace.create("Destination", "main", {"projectId": "show", "address": address})
-        yield Kubelets(operated_namespace, agents, stack)
+        yield AgentKubelets(operated_namespace, agents, stack)
 
 
 async def on_air(server: ExclusiveServer, *epochs: int) -> None:
@@ -136,7 +136,7 @@ async def epoch_of(operated_namespace: OperatedNamespace) -> int:
 
 
 async def test_an_encoder_on_a_node_that_the_api_server_cannot_reach_yields_when_it_is_evicted(
-    operated_namespace: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer
+    operated_namespace: OperatedNamespace, kubelets: AgentKubelets, server: ExclusiveServer
 ) -> None:
     first = await kubelets.start(FIRST, "node-a")
     await on_air(server, 1)
@@ -150,7 +150,7 @@ async def test_an_encoder_on_a_node_that_the_api_server_cannot_reach_yields_when
 
 async def test_an_encoder_that_the_operator_alone_cannot_reach_stays_on_air(
     operated_namespace: OperatedNamespace,
-    kubelets: Kubelets,
+    kubelets: AgentKubelets,
     server: ExclusiveServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -177,7 +177,7 @@ async def test_an_encoder_that_the_operator_alone_cannot_reach_stays_on_air(
 
 @pytest.mark.parametrize("clock_s", [-3600.0, 3600.0], ids=["an hour behind", "an hour ahead"])
 async def test_an_encoder_on_a_node_that_is_cut_off_from_the_cluster_leaves_its_place_to_the_next_one(
-    operated_namespace: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer, clock_s: float
+    operated_namespace: OperatedNamespace, kubelets: AgentKubelets, server: ExclusiveServer, clock_s: float
 ) -> None:
     await kubelets.register("node-a", clock_s)
     await kubelets.register("node-b", -clock_s)
@@ -205,7 +205,7 @@ async def test_an_encoder_on_a_node_that_is_cut_off_from_the_cluster_leaves_its_
 
 
 async def test_a_namespace_that_is_deleted_ends_its_shows_properly_and_is_not_kept(
-    operated_namespace: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer
+    operated_namespace: OperatedNamespace, kubelets: AgentKubelets, server: ExclusiveServer
 ) -> None:
     first = await kubelets.start(FIRST, "node-a")
     await on_air(server, 1)
@@ -229,7 +229,7 @@ async def test_a_namespace_that_is_deleted_ends_its_shows_properly_and_is_not_ke
 
 async def test_the_next_run_is_on_air_while_the_last_one_stores_its_recording(
     operated_namespace: OperatedNamespace,
-    kubelets: Kubelets,
+    kubelets: AgentKubelets,
     server: ExclusiveServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

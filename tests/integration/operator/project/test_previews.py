@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import LiveKitServer
-from tests.support.ingest.encoder import Encoder
-from tests.support.ingest.preview_stage import SOURCE, Stage, staged
+from tests.support.ingest.encoder import FfmpegEncoder
+from tests.support.ingest.preview_stage import SOURCE, PreviewStage, staged
 from tests.support.ingest.previews import seen
 from tests.support.operated_namespace import OperatedNamespace
 from tests.support.rooms.hosted_rooms import room_server
@@ -45,7 +45,7 @@ def described(shown: rtc.RemoteParticipant, name: str) -> JsonObject:
     return {"displayName": name, video: {"displayName": name}}
 
 
-async def gone(stage: Stage, anna: Member, within_s: float = 10.0) -> float:
+async def gone(stage: PreviewStage, anna: Member, within_s: float = 10.0) -> float:
     """After how many seconds a participant sees the preview no more.
 
     Raises:
@@ -127,7 +127,7 @@ async def test_a_camera_that_says_nothing_any_more_is_gone_a_second_later(
         if protocol == "srt":
             await operated_namespace.patch("Source", SOURCE, {"address": {"rtmpPush": None, "srtPush": {}}})
         url = stage.pod.srt(f"publish:{stage.key}") if protocol == "srt" else f"{stage.pod.rtmp}/{stage.key}"
-        with Encoder(url) as camera:
+        with FfmpegEncoder(url) as camera:
             await seen(anna, SOURCE, more=10)
             camera.process.send_signal(ends)
             assert await gone(stage, anna) < SILENT_AFTER_S + 2
@@ -155,7 +155,7 @@ async def test_who_removes_a_preview_does_not_see_it_again(
 @pytest.fixture
 async def left_by_a_leader(
     operated_namespace: OperatedNamespace, server: LiveKitServer, tmp_path: Path
-) -> AsyncIterator[tuple[Stage, Member]]:
+) -> AsyncIterator[tuple[PreviewStage, Member]]:
     """A preview that an operator, which has ended, has shown to somebody who is still there."""
     async with staged(operated_namespace, server, tmp_path) as stage:
         with stage.camera():
@@ -166,7 +166,7 @@ async def left_by_a_leader(
 
 
 async def test_another_leader_goes_on_with_previews_without_a_gap(
-    operated_namespace: OperatedNamespace, left_by_a_leader: tuple[Stage, Member]
+    operated_namespace: OperatedNamespace, left_by_a_leader: tuple[PreviewStage, Member]
 ) -> None:
     stage, anna = left_by_a_leader
     joined = anna.room.remote_participants[SOURCE].sid
@@ -176,7 +176,7 @@ async def test_another_leader_goes_on_with_previews_without_a_gap(
 
 
 async def test_a_new_leader_ends_what_is_shown_in_the_room_of_a_project_that_is_gone(
-    operated_namespace: OperatedNamespace, left_by_a_leader: tuple[Stage, Member]
+    operated_namespace: OperatedNamespace, left_by_a_leader: tuple[PreviewStage, Member]
 ) -> None:
     stage, anna = left_by_a_leader
     await operated_namespace.client.delete(CUSTOM["Project"], operated_namespace.namespace, "show")

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from tests.support.exclusive_server import Agents, ExclusiveServer
 from tests.support.operated_namespace import OperatedNamespace
-from tests.support.scenes import Page
+from tests.support.scenes import PageConnection
 
 from onair_crds.kube.apis import SECRETS
 from onair_crds.shapes import Document, JsonObject
@@ -45,7 +45,7 @@ async def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 @asynccontextmanager
 async def page_of(
     operated_namespace: OperatedNamespace, agents: Agents, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Page]:
+) -> AsyncIterator[PageConnection]:
     """The page of the show's pod: the test is its kubelet."""
     await operated_namespace.pod(POD)
     secret = await operated_namespace.client.get(SECRETS, operated_namespace.namespace, POD)
@@ -56,12 +56,12 @@ async def page_of(
     address = "127.0.0.1"
     await operated_namespace.bind(POD, "node-a")
     await operated_namespace.pod_is(POD, {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]})
-    async with Page.connected(f"http://{address}:{served.addresses[0][1]}") as page:
+    async with PageConnection.connected(f"http://{address}:{served.addresses[0][1]}") as page:
         yield page
     await served.cleanup()
 
 
-async def selected(page: Page, layout: str) -> JsonObject:
+async def selected(page: PageConnection, layout: str) -> JsonObject:
     """A layout that is selected, once the page has it: it may come after its selection."""
     while True:
         state = await page.told(CATCH_UP_S)
@@ -71,7 +71,7 @@ async def selected(page: Page, layout: str) -> JsonObject:
                     return dict(each)
 
 
-async def moved(page: Page, x: int) -> int:
+async def moved(page: PageConnection, x: int) -> int:
     """How many changes the page was told until the layer was there."""
     told = 0
     while True:

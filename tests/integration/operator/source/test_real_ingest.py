@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.gateway_server import SECRET
-from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.ingest_operator import camera, operated, status_with
@@ -62,7 +62,7 @@ async def test_the_state_of_a_source_follows_its_encoder(
         stream = await camera(operated_namespace)
         key = await stream_key(operated_namespace)
         scripted_facade.keys.add(key)
-        with Encoder(f"{pod.rtmp}/{key}") as encoder:
+        with FfmpegEncoder(f"{pod.rtmp}/{key}") as encoder:
             status = await status_with(operated_namespace, connect="Connected", gateway=NAME, stream=stream)
             assert status["media"]["video"]["codec"] == "H264"
             assert status["media"]["audio"] == {"codec": "AAC", "sampleRate": 48_000, "channels": 2}
@@ -70,7 +70,7 @@ async def test_the_state_of_a_source_follows_its_encoder(
             began = time.monotonic()
             await status_with(operated_namespace, connect="Disconnected", gateway=None)
             assert time.monotonic() - began < 1.0
-        with Encoder(f"{pod.rtmp}/{key}") as encoder:
+        with FfmpegEncoder(f"{pod.rtmp}/{key}") as encoder:
             await status_with(operated_namespace, connect="Connected")
             began = time.monotonic()
             await operated_namespace.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": False}}})
@@ -78,7 +78,7 @@ async def test_the_state_of_a_source_follows_its_encoder(
             assert await asyncio.to_thread(encoder.ends) != 0
             assert time.monotonic() - began < 1.5, "an encoder needs a moment to give up"
         await operated_namespace.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": True}}})
-        with Encoder(f"{pod.rtmp}/{key}") as encoder:
+        with FfmpegEncoder(f"{pod.rtmp}/{key}") as encoder:
             await status_with(operated_namespace, connect="Connected")
             await operated_namespace.client.delete(CUSTOM["Source"], operated_namespace.namespace, "camera")
             assert await asyncio.to_thread(encoder.ends) != 0
@@ -97,9 +97,9 @@ async def test_of_two_encoders_that_two_ingest_pods_let_in_the_first_stays(
         await camera(operated_namespace)
         key = await stream_key(operated_namespace)
         scripted_facade.keys.add(key)
-        with Encoder(f"{other_pod.rtmp}/{key}") as first:
+        with FfmpegEncoder(f"{other_pod.rtmp}/{key}") as first:
             await status_with(operated_namespace, connect="Connected", gateway=OTHER)
-            with pod.follow() as follower, Encoder(f"{pod.rtmp}/{key}") as second:
+            with pod.follow() as follower, FfmpegEncoder(f"{pod.rtmp}/{key}") as second:
                 arrived = await asyncio.to_thread(follower.flowing, key)
                 ended = await asyncio.to_thread(follower.ended, key)
                 assert ended.at_s - arrived.at_s < 1.0
@@ -128,7 +128,7 @@ async def test_of_two_encoders_that_come_at_the_same_moment_one_stays(
         await camera(operated_namespace)
         key = await stream_key(operated_namespace)
         scripted_facade.keys.add(key)
-        with Encoder(f"{pod.rtmp}/{key}") as one, Encoder(f"{other_pod.rtmp}/{key}") as two:
+        with FfmpegEncoder(f"{pod.rtmp}/{key}") as one, FfmpegEncoder(f"{other_pod.rtmp}/{key}") as two:
             encoders = {NAME: one, OTHER: two}
 
             async def one_left() -> str | None:

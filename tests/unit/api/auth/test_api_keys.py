@@ -41,7 +41,7 @@ def test_an_api_key_is_known_by_its_hash_alone() -> None:
         api_keys.backend_of("the-key")
 
 
-class Server:
+class SecretApiServer:
     """The API server, of which one Secret is asked at a time."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Server:
 
 
 async def test_a_key_that_is_unknown_here_is_looked_for_once() -> None:
-    server = Server()
+    server = SecretApiServer()
     cluster = Cluster(server, Settings())  # type: ignore[arg-type]
     api_keys = ApiKeys(cluster)
     digest = hashlib.sha256(b"k").hexdigest().encode()

@@ -75,7 +75,7 @@ async def test_a_key_that_is_being_deleted_signs_and_verifies_nothing(issuer: To
         issuer.tokens.issue(ANNA, DAY_MS)
 
 
-class Server:
+class SigningKeyApiServer:
     """The API server, whose signing keys are listed."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Server:
 
 
 async def test_a_key_that_is_unknown_here_is_looked_for_once() -> None:
-    server = Server()
+    server = SigningKeyApiServer()
     keys = SigningKeys(Cluster(server, Settings()))  # type: ignore[arg-type]
     server.stored.append(secret("new", 1, {DATA_KEY: pem(PRIVATE_KEYS[0])}))
     kid = json_web_key(PRIVATE_KEYS[0].public_key())["kid"]

@@ -11,7 +11,7 @@ from onair_api.connection.idle_connections import Connection, IdleConnections
 MOST = 3
 
 
-class Told:
+class FakeConnection:
     """A connection, which is its own transport."""
 
     def __init__(self) -> None:
@@ -27,14 +27,14 @@ def idle() -> IdleConnections:
     return IdleConnections(MOST)
 
 
-def opened(idle: IdleConnections, count: int) -> list[Told]:
-    made = [Told() for _ in range(count)]
+def opened(idle: IdleConnections, count: int) -> list[FakeConnection]:
+    made = [FakeConnection() for _ in range(count)]
     for each in made:
         idle.opened(cast(Connection, each))
     return made
 
 
-def closed(connections: list[Told]) -> list[int]:
+def closed(connections: list[FakeConnection]) -> list[int]:
     return [at for at, each in enumerate(connections) if each.is_closed]
 
 
@@ -58,7 +58,7 @@ def test_whose_last_response_is_longest_ago_goes_first(idle: IdleConnections) ->
     for each in (*served, served[0]):
         idle.asked(each)
         idle.answered(each)
-    another = Told()
+    another = FakeConnection()
     idle.asked(another)
     idle.answered(another)
     assert closed(served) == [1]

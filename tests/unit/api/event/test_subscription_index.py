@@ -71,7 +71,7 @@ def test_it_finds_what_the_naive_matcher_finds(
     assert not index
 
 
-class CountingName(str):
+class LookupCountingName(str):
     """Counts how often it is looked at."""
 
     looks = 0
@@ -90,6 +90,6 @@ def test_an_event_is_compared_with_each_length_of_prefixes_and_not_with_each_pre
     for number in range(10_240):
         index.add(Subscription(f"studio:{number:05}:*", Target(), Target()), number)
         index.add(Subscription(f"{number}", Target("c1", f"p{number}"), Target("c1", f"p{number}")), number)
-    name = CountingName("studio:00042:changed")
+    name = LookupCountingName("studio:00042:changed")
     assert index.find(name, Target("c1", "p1")) == [{42: 1}]
     assert name.looks <= 4

@@ -28,7 +28,7 @@ from onair_api.settings import LimitSettings
 from onair_crds.shapes import JsonObject
 
 
-class Layouts:
+class RecordingLayouts:
     """Keeps what it was asked; answers the same always."""
 
     def __init__(self, response: Any) -> None:
@@ -40,7 +40,9 @@ class Layouts:
         return self.response
 
 
-def method(service: Layouts, name: str, path: str, rpc: Rpc, kind: ResponseKind, *query: Filter) -> Method:
+def method(
+    service: RecordingLayouts, name: str, path: str, rpc: Rpc, kind: ResponseKind, *query: Filter
+) -> Method:
     operation = Operation(
         name=name,
         http=Http("GET", path, response=kind),
@@ -48,7 +50,7 @@ def method(service: Layouts, name: str, path: str, rpc: Rpc, kind: ResponseKind,
         access=ByAnybody(),
         messages=Messages(None, "Empty", query=query),
         docs=Docs("layouts", "", ""),
-        service=ServiceMethod(Layouts, Layouts.serve),
+        service=ServiceMethod(RecordingLayouts, RecordingLayouts.serve),
     )
     callers: Callers = None  # type: ignore[assignment]
     return Method(operation, service, callers, LimitSettings())
@@ -65,7 +67,7 @@ LAYOUTS = "apis.layout.v2.LayoutService"
 
 
 async def test_the_message_is_in_the_field_that_the_row_names() -> None:
-    service = Layouts({"id": "a", "x": None, "rotation": 1.5})
+    service = RecordingLayouts({"id": "a", "x": None, "rotation": 1.5})
     update = method(
         service, "UpdateLayer", "/{layoutId}/{layerId}", Rpc(LAYERS, body="layer"), ResponseKind.MESSAGE
     )
@@ -81,7 +83,7 @@ async def test_the_message_is_in_the_field_that_the_row_names() -> None:
 
 
 async def test_a_list_has_its_items_and_its_next_page() -> None:
-    service = Layouts({"items": [{"id": "a", "type": "LAYOUT_TYPE_SCENE"}], "nextPageToken": "n"})
+    service = RecordingLayouts({"items": [{"id": "a", "type": "LAYOUT_TYPE_SCENE"}], "nextPageToken": "n"})
     listing = method(service, "ListLayouts", "/", Rpc(LAYOUTS, items="layouts"), ResponseKind.LIST, *PAGE)
     answer, _ = await called(listing, {"page_size": 5, "pageToken": "t"})
     assert service.asked == [({}, {"pageSize": 5, "pageToken": "t"})]
@@ -99,7 +101,12 @@ async def test_a_list_has_its_items_and_its_next_page() -> None:
 )
 async def test_a_filter_has_its_type(request_: JsonObject, field: str) -> None:
     listing = method(
-        Layouts({"items": []}), "ListLayouts", "/", Rpc(LAYOUTS, items="layouts"), ResponseKind.LIST, *PAGE
+        RecordingLayouts({"items": []}),
+        "ListLayouts",
+        "/",
+        Rpc(LAYOUTS, items="layouts"),
+        ResponseKind.LIST,
+        *PAGE,
     )
     with pytest.raises(InvalidArgument, match=f"{field}: must be of type"):
         await called(listing, request_)
@@ -107,11 +114,17 @@ async def test_a_filter_has_its_type(request_: JsonObject, field: str) -> None:
 
 async def test_tokens_and_redirects_are_headers() -> None:
     refresh = Rpc("live.v21.AuthenticationService")
-    token = method(Layouts({"accessToken": "t"}), "RefreshAccessToken", "/", refresh, ResponseKind.TOKEN)
+    token = method(
+        RecordingLayouts({"accessToken": "t"}), "RefreshAccessToken", "/", refresh, ResponseKind.TOKEN
+    )
     assert await called(token, {}) == ({}, {"authorization": "Bearer t"})
     public = Rpc("live.v21.PublicAuthenticationService")
     there = method(
-        Layouts({"location": "https://a/"}), "GuestCodeRedirect", "/{code}", public, ResponseKind.REDIRECT
+        RecordingLayouts({"location": "https://a/"}),
+        "GuestCodeRedirect",
+        "/{code}",
+        public,
+        ResponseKind.REDIRECT,
     )
     assert await called(there, {"code": "c"}) == ({}, {"location": "https://a/", "cache-control": "no-store"})
 
@@ -119,6 +132,6 @@ async def test_tokens_and_redirects_are_headers() -> None:
 async def test_a_response_that_is_json_already_is_read() -> None:
     event = Rpc("apis.event.v2.EventService", method="Publish")
     publish = method(
-        Layouts(b'{"id":"e","payload":{"a":1}}'), "PublishEvent", "/", event, ResponseKind.MESSAGE
+        RecordingLayouts(b'{"id":"e","payload":{"a":1}}'), "PublishEvent", "/", event, ResponseKind.MESSAGE
     )
     assert (await called(publish, {"name": "x"}))[0] == {"id": "e", "payload": {"a": 1}}

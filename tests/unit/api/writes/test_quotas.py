@@ -17,7 +17,7 @@ from onair_crds.shapes import Document
 UNLIMITED = QuotaPart(**dict.fromkeys(QuotaPart.model_fields, 0))
 
 
-class Installation:
+class ObjectsWithQuotas:
     """Objects as the watches bring them, and their quotas."""
 
     def __init__(self, per_user: dict[str, int], per_service: dict[str, int] | None = None) -> None:
@@ -54,7 +54,7 @@ def project_in(collection: str) -> Document:
 
 
 def test_creations_under_way_count() -> None:
-    there = Installation({"projects": 2})
+    there = ObjectsWithQuotas({"projects": 2})
     there.collection("c")
     with there.quotas.creating("Project", project_in("c")), there.quotas.creating("Project", project_in("c")):
         refused(there.quotas.creating("Project", project_in("c")), "projects is 2, of which 2 are")
@@ -64,7 +64,7 @@ def test_creations_under_way_count() -> None:
 
 
 def test_a_service_has_what_all_its_users_have() -> None:
-    there = Installation({}, {"projects": 2})
+    there = ObjectsWithQuotas({}, {"projects": 2})
     for user in ("u", "v"):
         there.collection(f"c-{user}", user)
         there.put("Project", f"p-{user}", {"collectionId": f"c-{user}"})
@@ -72,7 +72,7 @@ def test_a_service_has_what_all_its_users_have() -> None:
 
 
 def test_a_service_has_no_more_by_the_first_collection_of_another_user() -> None:
-    there = Installation({}, {"collections": 2})
+    there = ObjectsWithQuotas({}, {"collections": 2})
     for user in ("u", "v"):
         there.collection(f"c-{user}", user)
     owner = {"owner": {"serviceId": "s", "serviceUserId": "a new one"}}
@@ -80,7 +80,7 @@ def test_a_service_has_no_more_by_the_first_collection_of_another_user() -> None
 
 
 def test_children_that_come_before_their_parents_count() -> None:
-    there = Installation({"destinations": 1})
+    there = ObjectsWithQuotas({"destinations": 1})
     there.put("Destination", "d", {"projectId": "p"})
     there.put("Project", "p", {"collectionId": "c"})
     there.collection("c")
@@ -91,7 +91,7 @@ def test_children_that_come_before_their_parents_count() -> None:
 
 
 def test_what_is_being_deleted_counts_only_as_long_as_it_is_on_air() -> None:
-    there = Installation({"projects": 1, "broadcasts": 1})
+    there = ObjectsWithQuotas({"projects": 1, "broadcasts": 1})
     there.collection("c")
     spec = {"collectionId": "c", "broadcast": {"state": "Running", "id": "r"}}
     there.put("Project", "p", spec, deletionTimestamp="2026-01-01T00:00:00Z")
@@ -104,7 +104,7 @@ def test_what_is_being_deleted_counts_only_as_long_as_it_is_on_air() -> None:
 
 
 def test_nothing_is_kept_of_a_user_whose_last_collection_is_gone() -> None:
-    there = Installation({"collections": 1})
+    there = ObjectsWithQuotas({"collections": 1})
     for name in ("c", "d"):
         there.collection(name)
         there.view.remove("Collection", name, f"Collection-{name}")
@@ -112,7 +112,7 @@ def test_nothing_is_kept_of_a_user_whose_last_collection_is_gone() -> None:
 
 
 def test_nothing_stands_in_the_way_of_taking_less() -> None:
-    there = Installation({"metadata_bytes": 10})
+    there = ObjectsWithQuotas({"metadata_bytes": 10})
     there.collection("c")
     entry = there.put("Project", "p", {"collectionId": "c", "metadata": "x" * 100})
     with there.quotas.changing(entry, {"collectionId": "c", "metadata": "x" * 50}):

@@ -26,7 +26,7 @@ class Known(CredentialsReader):
         return RoomServerCredentials("key", SECRET)
 
 
-class Server:
+class HostileRoomServer:
     """Responds with `body`, or sends whoever asks elsewhere."""
 
     def __init__(self) -> None:
@@ -50,8 +50,8 @@ class Server:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[tuple[Server, RoomServer]]:
-    far = Server()
+async def server() -> AsyncIterator[tuple[HostileRoomServer, RoomServer]]:
+    far = HostileRoomServer()
     app = web.Application()
     app.router.add_post("/{path:.*}", far.respond)
     async with on_loopback(app) as address:
@@ -60,21 +60,23 @@ async def server() -> AsyncIterator[tuple[Server, RoomServer]]:
         await rooms.close()
 
 
-async def test_an_endless_response_is_not_kept(server: tuple[Server, RoomServer]) -> None:
+async def test_an_endless_response_is_not_kept(server: tuple[HostileRoomServer, RoomServer]) -> None:
     far, rooms = server
     far.body = b" " * MAX_RESPONSE_BYTES
     with pytest.raises(RoomServerError, match="ValueError"):
         await rooms.rooms()
 
 
-async def test_a_response_that_is_nested_without_end_is_an_error(server: tuple[Server, RoomServer]) -> None:
+async def test_a_response_that_is_nested_without_end_is_an_error(
+    server: tuple[HostileRoomServer, RoomServer],
+) -> None:
     far, rooms = server
     far.body = b"[" * 100_000
     with pytest.raises(RoomServerError, match="does not respond to ListRooms"):
         await rooms.rooms()
 
 
-async def test_no_redirect_is_followed(server: tuple[Server, RoomServer]) -> None:
+async def test_no_redirect_is_followed(server: tuple[HostileRoomServer, RoomServer]) -> None:
     far, rooms = server
     far.redirects = True
     with pytest.raises(RoomServerError, match="HTTP 307") as refused:

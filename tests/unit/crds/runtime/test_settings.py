@@ -15,7 +15,7 @@ class Listen(Part):
     host_name: str = "a"
 
 
-class Settings(ProgramSettings):
+class SampleSettings(ProgramSettings):
     log_level: str = "INFO"
     listen: Listen = Listen()
 
@@ -32,18 +32,18 @@ def test_arguments_come_before_the_environment_and_that_before_the_file(
 ) -> None:
     config.write_text("logLevel: WARNING\nlisten: {port: 2, hostName: b}\n")
     monkeypatch.setenv("ONAIR_LISTEN__PORT", "3")
-    settings = Settings()
+    settings = SampleSettings()
     assert (settings.log_level, settings.listen.port, settings.listen.host_name) == ("WARNING", 3, "b")
-    assert Settings(log_level="DEBUG").log_level == "DEBUG"
+    assert SampleSettings(log_level="DEBUG").log_level == "DEBUG"
 
 
 def test_without_a_file_there_are_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ONAIR_CONFIG", raising=False)
-    assert Settings().listen.port == 1
+    assert SampleSettings().listen.port == 1
 
 
 @pytest.mark.parametrize("text", ["level: INFO", "listen: {prot: 1}"])
 def test_an_unknown_name_is_refused(config: Path, text: str) -> None:
     config.write_text(text)
     with pytest.raises(ValidationError):
-        Settings()
+        SampleSettings()

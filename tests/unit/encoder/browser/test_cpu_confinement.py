@@ -21,7 +21,7 @@ REQUEST, LOOK_S = 0.4, 0.25
 BURNING, CALM = (1.3, 8.0), (0.3, 0.5)
 
 
-class Page:
+class ConfinedPage:
     """Takes and wants what a test says, on a node of some CPUs."""
 
     def __init__(self, cpus: int = 2, request: float = REQUEST) -> None:
@@ -51,14 +51,14 @@ class Page:
         return self.now_s - began_s
 
 
-def confined(cpus: int = 2, request: float = REQUEST) -> Page:
-    page = Page(cpus, request)
+def confined(cpus: int = 2, request: float = REQUEST) -> ConfinedPage:
+    page = ConfinedPage(cpus, request)
     assert page.does((0.6 * cpus, 4.0 * cpus), for_s=TO_CONFINE_S)
     return page
 
 
 def test_a_page_that_burns_every_cpu_is_confined_after_a_second_and_released_once_it_has_been_calm() -> None:
-    page = Page()
+    page = ConfinedPage()
     assert page.seconds_until(BURNING, confined=True) == TO_CONFINE_S
     assert page.cpus == {1}
     assert page.seconds_until(CALM, confined=False) == PAUSE_MIN_S
@@ -75,7 +75,7 @@ def test_a_page_that_burns_every_cpu_is_confined_after_a_second_and_released_onc
     ],
 )
 def test_other_pages_are_not_confined(used: float, wanted: float | None) -> None:
-    assert not Page().does((used, wanted), for_s=60)
+    assert not ConfinedPage().does((used, wanted), for_s=60)
 
 
 @pytest.mark.parametrize(
@@ -87,18 +87,18 @@ def test_other_pages_are_not_confined(used: float, wanted: float | None) -> None
     ],
 )
 def test_a_page_that_burns_is_confined(used: float, wanted: float) -> None:
-    assert Page().does((used, wanted), for_s=TO_CONFINE_S)
+    assert ConfinedPage().does((used, wanted), for_s=TO_CONFINE_S)
 
 
 @pytest.mark.parametrize("calm_looks", [1, 2, 3])
 def test_alternating_does_not_help(calm_looks: int) -> None:
-    assert Page().does(BURNING, *[CALM] * calm_looks, for_s=20 * TO_CONFINE_S)
+    assert ConfinedPage().does(BURNING, *[CALM] * calm_looks, for_s=20 * TO_CONFINE_S)
     page = confined()
     assert page.does(BURNING, *[CALM] * 3 * calm_looks, for_s=60)
 
 
 def test_a_page_that_burns_for_a_moment_now_and_then_is_not_confined() -> None:
-    assert not Page().does(BURNING, BURNING, *[CALM] * 8, for_s=60)
+    assert not ConfinedPage().does(BURNING, BURNING, *[CALM] * 8, for_s=60)
 
 
 def test_it_is_released_ever_later_but_for_another_page() -> None:
@@ -152,7 +152,7 @@ def test_it_keeps_what_it_was_promised_and_leaves_a_cpu_at_least(
 
 @pytest.mark.parametrize(("cpus", "request_"), [(1, 0.4), (2, 1.2), (4, 3.5)])
 def test_where_none_can_be_left_it_may_run_on_all(cpus: int, request_: float) -> None:
-    page = Page(cpus, request_)
+    page = ConfinedPage(cpus, request_)
     assert not page.does((cpus, 4.0 * cpus), for_s=60)
     assert page.cpus == page.allowed
 
@@ -167,7 +167,7 @@ def test_the_cpus_are_those_that_the_container_may_run_on_at_present() -> None:
 
 
 def test_threads_are_looked_at_only_where_it_takes_much() -> None:
-    page = Page()
+    page = ConfinedPage()
     assert not page.confinement.suspects(REQUEST, 2)
     assert page.confinement.suspects(2 * REQUEST, 2)
     page.look(*BURNING)
@@ -182,7 +182,7 @@ LOOKS = st.tuples(st.floats(0, 16), st.none() | st.floats(0, 64))
 def test_whatever_it_does_it_has_a_cpu_and_its_request(
     looks: Iterable[tuple[float, float | None]], cpus: int, request: float
 ) -> None:
-    page = Page(cpus, request)
+    page = ConfinedPage(cpus, request)
     for used, wanted in looks:
         before = page.confinement.confined
         assert page.look(used, wanted) is (page.confinement.confined is not before)

@@ -7,7 +7,7 @@ from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.browser.left_workers import LeftWorkers
 
 
-class Browser:
+class RecordingBrowser:
     """Keeps what it is asked to clear; refuses one origin."""
 
     def __init__(self, refused: str = "") -> None:
@@ -22,7 +22,7 @@ class Browser:
         return {}
 
 
-def left(browser: Browser, *urls: str, kind: str = "service_worker") -> LeftWorkers:
+def left(browser: RecordingBrowser, *urls: str, kind: str = "service_worker") -> LeftWorkers:
     workers = LeftWorkers(browser.call)
     for url in urls:
         workers.event("Target.targetCreated", {"targetInfo": {"type": kind, "url": url}})
@@ -30,7 +30,7 @@ def left(browser: Browser, *urls: str, kind: str = "service_worker") -> LeftWork
 
 
 async def test_all_but_those_of_the_page_are_ended_once() -> None:
-    browser = Browser()
+    browser = RecordingBrowser()
     workers = left(browser, "https://a.example/w.js", "https://b.example:8443/w.js", "https://c.example/w.js")
     await workers.end("https://user@A.example:443/page")
     assert sorted(browser.cleared) == ["https://b.example:8443", "https://c.example"]
@@ -39,12 +39,12 @@ async def test_all_but_those_of_the_page_are_ended_once() -> None:
 
 
 async def test_what_is_no_service_worker_is_left_alone() -> None:
-    browser = Browser()
+    browser = RecordingBrowser()
     await left(browser, "https://a.example/", kind="page").end("https://b.example/")
     assert browser.cleared == []
 
 
 async def test_one_that_the_browser_refuses_keeps_no_other() -> None:
-    browser = Browser("https://a.example")
+    browser = RecordingBrowser("https://a.example")
     await left(browser, "https://a.example/w.js", "https://b.example/w.js").end("https://c.example/")
     assert browser.cleared == ["https://b.example"]

@@ -22,7 +22,7 @@ PAGE = "https://example.org/"
 EVEN, UNEVEN = Trace([3.0] * 18), Trace([3.0, 40.0] * 9)
 
 
-class Browser:
+class TracedBrowser:
     """Its paints take what a test says, one entry for each trace; it ends with the last one."""
 
     def __init__(self, *traces: Trace | Exception | None, time_based: bool = False) -> None:
@@ -66,7 +66,9 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waited
 
 
-def following(watch: PaintWatch, browser: Browser, loaded: Callable[[], str | None]) -> asyncio.Task[None]:
+def following(
+    watch: PaintWatch, browser: TracedBrowser, loaded: Callable[[], str | None]
+) -> asyncio.Task[None]:
     return watch.following(cast(Chromium, browser), loaded)
 
 
@@ -83,7 +85,7 @@ async def test_a_page_is_measured_soon_after_it_was_loaded_and_then_rarely(
         None,
         Trace([24.0]),
     ]
-    await following(watch, Browser(*said), lambda: PAGE)
+    await following(watch, TracedBrowser(*said), lambda: PAGE)
     assert pauses == [0.5, 0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0], "until it is seen, and then the measurements"
     assert seen == [[20.0], [22.0], [24.0]]
 
@@ -95,7 +97,7 @@ async def test_a_page_whose_motion_goes_by_time_has_the_reduced_rate_while_its_p
     watch = PaintWatch(lambda: told.append(watch.tick_us))
     await watch.want(RATES)
     assert told == [USUAL_US], "whoever follows it hears of each change"
-    browser = Browser(*[EVEN] * 5, *[UNEVEN] * 3, EVEN, time_based=True)
+    browser = TracedBrowser(*[EVEN] * 5, *[UNEVEN] * 3, EVEN, time_based=True)
     await following(watch, browser, lambda: PAGE)
     assert rates == [USUAL_US, USUAL_US, REDUCED_US, USUAL_US], "wanted, loaded, reduced, raised"
     assert pauses == [0.5, 0.5, 1.0, 0.5, 1.0, 2.0, 2.5, 0.5, 0.5, 0.5, 1.0]
@@ -107,7 +109,7 @@ async def test_a_page_whose_motion_goes_by_time_has_the_reduced_rate_while_its_p
 async def test_others_are_painted_as_often_as_browsers_do(pauses: list[float], rates: list[int]) -> None:
     watch = PaintWatch(lambda: None)
     await watch.want(RATES)
-    await following(watch, Browser(*[EVEN] * 6), lambda: PAGE)
+    await following(watch, TracedBrowser(*[EVEN] * 6), lambda: PAGE)
     assert set(rates) == {USUAL_US}
 
 
@@ -117,7 +119,7 @@ async def test_another_page_has_the_usual_rate_at_first_and_nothing_of_the_forme
     shown = [PAGE]
     watch = PaintWatch(lambda: None)
     await watch.want(RATES)
-    browser = Browser(EVEN, EVEN, Trace([9.0] * 18), EVEN, time_based=True)
+    browser = TracedBrowser(EVEN, EVEN, Trace([9.0] * 18), EVEN, time_based=True)
     traced = browser.trace_frames
 
     async def change_page(length_s: float) -> Trace | None:
@@ -136,7 +138,7 @@ async def test_a_pause_is_over_when_the_page_changes_or_may_have_the_reduced_rat
     rates: list[int],
 ) -> None:
     shown: list[str | None] = [PAGE]
-    browser = Browser(EVEN, EVEN, time_based=True)
+    browser = TracedBrowser(EVEN, EVEN, time_based=True)
     watch = PaintWatch(lambda: None)
     await watch.want(RATES)
 
@@ -163,12 +165,12 @@ async def test_a_screen_that_refuses_a_rate_is_not_said_to_have_it(
     monkeypatch.setattr(paint_watch, "set_refresh", lambda tick_us: tick_us == USUAL_US)
     watch = PaintWatch(lambda: None)
     await watch.want(RATES)
-    await following(watch, Browser(EVEN, EVEN, EVEN, time_based=True), lambda: PAGE)
+    await following(watch, TracedBrowser(EVEN, EVEN, EVEN, time_based=True), lambda: PAGE)
     assert watch.tick_us == USUAL_US
 
 
 async def test_a_browser_that_can_be_followed_no_more_is_taken_for_lost(pauses: list[float]) -> None:
-    browser = Browser(RuntimeError("can't start new thread"))
+    browser = TracedBrowser(RuntimeError("can't start new thread"))
     task = following(PaintWatch(lambda: None), browser, lambda: PAGE)
     with pytest.raises(RuntimeError):
         await task

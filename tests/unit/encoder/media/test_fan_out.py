@@ -59,7 +59,7 @@ def test_headers_are_sent_again_only_when_they_change() -> None:
     assert len(subscriber.packets) == 2
 
 
-class Broken:
+class BrokenSubscriber:
     def packet(self, packet: Packet) -> None:
         raise ValueError("rtmp://a.example/s3cret")
 
@@ -67,7 +67,7 @@ class Broken:
 def test_a_subscriber_that_fails_costs_the_others_nothing_and_is_logged_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    fan_out, broken, subscriber = FanOut(), Broken(), Collector()
+    fan_out, broken, subscriber = FanOut(), BrokenSubscriber(), Collector()
     fan_out.subscribe(broken)
     fan_out.subscribe(subscriber)
     for time_ms in (0, 33, 66):

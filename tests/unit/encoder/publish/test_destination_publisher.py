@@ -27,7 +27,7 @@ def publisher_of(kind: type[Output], contact: OperatorContact | None = None) -> 
     return DestinationPublisher(kind, WANTED, FanOut(), lambda: None, run)
 
 
-class Steps(Output):
+class RecordingOutput(Output):
     """Keeps a list of what is done with it and with its sessions."""
 
     def __init__(self, destination: SuppliedDestination) -> None:
@@ -55,12 +55,12 @@ class Steps(Output):
 
 def steps_of(publisher: DestinationPublisher) -> list[str]:
     output = publisher._output
-    assert isinstance(output, Steps)
+    assert isinstance(output, RecordingOutput)
     return output.steps
 
 
 async def test_an_output_outlives_its_sessions_and_concludes_after_them() -> None:
-    publisher = publisher_of(Steps)
+    publisher = publisher_of(RecordingOutput)
     await until(lambda: publisher.destination.is_connected)
     assert publisher.destination.counters.sessions == 1
     await publisher.finish()
@@ -68,14 +68,14 @@ async def test_an_output_outlives_its_sessions_and_concludes_after_them() -> Non
 
 
 async def test_an_output_is_closed_when_it_is_aborted() -> None:
-    publisher = publisher_of(Steps)
+    publisher = publisher_of(RecordingOutput)
     await until(lambda: publisher.destination.is_connected)
     publisher.abort()
     await asyncio.gather(publisher._task, return_exceptions=True)
     assert steps_of(publisher) == ["begin", "open", "close", "close"]
 
 
-class ClosesSlowly(Steps):
+class ClosesSlowly(RecordingOutput):
     """At its very end, until it is let."""
 
     def __init__(self, destination: SuppliedDestination) -> None:
@@ -103,7 +103,7 @@ async def test_an_output_that_is_aborted_again_is_closed_to_its_end() -> None:
     assert steps_of(publisher)[-1] == "closed"
 
 
-class OpensWhateverHappens(Steps):
+class OpensWhateverHappens(RecordingOutput):
     async def open(self) -> DeliverySession:
         self.steps.append("opening")
         try:
@@ -120,19 +120,19 @@ async def test_a_session_that_opens_while_it_is_stopped_is_closed() -> None:
     assert steps_of(publisher) == ["begin", "opening", "opened", "close", "conclude", "close"]
 
 
-class Broken(Steps):
+class BrokenOutput(RecordingOutput):
     async def begin(self) -> None:
         raise ValueError("rtmp://a.example/s3cret")
 
 
 async def test_an_internal_error_is_reported_without_its_text() -> None:
-    publisher = publisher_of(Broken)
+    publisher = publisher_of(BrokenOutput)
     await until(lambda: publisher.destination.state.last_error)
     assert publisher.destination.state.last_error == "internal error (ValueError)"
     assert steps_of(publisher) == ["close"]
 
 
-class Refused(Output):
+class RefusedOutput(Output):
     """Attempts that take longer than a session must hold to count as steady, and never open one."""
 
     def __init__(self, destination: SuppliedDestination) -> None:
@@ -150,16 +150,16 @@ async def test_attempts_without_a_session_do_not_reset_the_back_off(
 ) -> None:
     monkeypatch.setattr(publisher_module, "STEADY_S", 0.02)
     monkeypatch.setattr(random, "uniform", lambda _, high: high)
-    publisher = publisher_of(Refused)
+    publisher = publisher_of(RefusedOutput)
     refused = publisher._output
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RefusedOutput)
     await until(lambda: len(refused.attempts) >= 5)
     publisher.abort()
     gaps = [b - a for a, b in pairwise(refused.attempts)]
     assert all(gap >= wait_s for gap, wait_s in zip(gaps, (0.1, 0.2, 0.4, 0.8), strict=False))
 
 
-class Contact(OperatorContact):
+class LosableContact(OperatorContact):
     """Contact by a clock that a test sets."""
 
     def __init__(self) -> None:
@@ -170,7 +170,7 @@ class Contact(OperatorContact):
         self.now_s += LOST_AFTER_S + 1
 
 
-class Ending(Output):
+class EndingOutput(Output):
     """Sessions that end with the same error as soon as they are connected."""
 
     error = SessionError("closed", closed_by_peer=True)
@@ -183,11 +183,11 @@ class Ending(Output):
         raise self.error
 
 
-class Stalling(Ending):
+class Stalling(EndingOutput):
     error = SessionError("stalled")
 
 
-class Displaced(Ending):
+class Displaced(EndingOutput):
     error = SessionError("somebody else is there", displaced=True)
 
 
@@ -207,9 +207,9 @@ async def waits(publisher: DestinationPublisher, why: str) -> None:
 
 @pytest.mark.usefixtures("at_once")
 async def test_what_the_far_side_closes_is_left_to_it_while_the_operator_is_out_of_touch() -> None:
-    contact = Contact()
+    contact = LosableContact()
     contact.lose()
-    publisher = publisher_of(Ending, contact)
+    publisher = publisher_of(EndingOutput, contact)
     await waits(publisher, "closed; retried after 30 s, as the operator is out of touch")
     assert attempts(publisher) == 1
     publisher.retry_now()
@@ -223,7 +223,7 @@ async def test_what_the_far_side_closes_is_left_to_it_while_the_operator_is_out_
 
 @pytest.mark.usefixtures("at_once")
 async def test_an_operator_that_is_away_changes_nothing_about_a_network_that_fails() -> None:
-    contact = Contact()
+    contact = LosableContact()
     contact.lose()
     publisher = publisher_of(Stalling, contact)
     await until(lambda: attempts(publisher) > 20)
@@ -232,7 +232,7 @@ async def test_an_operator_that_is_away_changes_nothing_about_a_network_that_fai
 
 @pytest.mark.usefixtures("at_once")
 async def test_who_was_displaced_comes_back_only_after_the_operator_was_in_touch() -> None:
-    contact = Contact()
+    contact = LosableContact()
     publisher = publisher_of(Displaced, contact)
     await waits(publisher, "somebody else is there; retried when the operator is in touch")
     assert attempts(publisher) == 1

@@ -18,7 +18,7 @@ from onair_encoder.publish.srt.connection import SrtConnection
 HOSTS = ["localhost", "127.0.0.1", "2130706433"]
 
 
-class Server:
+class ConnectionCounter:
     """Counts connections."""
 
     connections = 0
@@ -36,15 +36,15 @@ class Server:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    server = Server()
+async def server() -> AsyncIterator[ConnectionCounter]:
+    server = ConnectionCounter()
     await server.start()
     yield server
     server.close()
 
 
 @pytest.mark.parametrize("host", HOSTS)
-async def test_rtmp_connects_to_nothing_inside(server: Server, host: str) -> None:
+async def test_rtmp_connects_to_nothing_inside(server: ConnectionCounter, host: str) -> None:
     address = RtmpAddress.of(f"rtmp://{host}:{server.port}/live", "key")
     with pytest.raises(SessionError, match="inside this installation") as refused:
         await address.connect(InsideRules())
@@ -64,7 +64,7 @@ async def test_srt_connects_to_nothing_inside(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-async def test_storages_inside_are_sent_nothing(server: Server, host: str) -> None:
+async def test_storages_inside_are_sent_nothing(server: ConnectionCounter, host: str) -> None:
     storage = ProgramStorage(
         region="r", bucket="b", endpoint=f"http://{host}:{server.port}", access_key="a", secret_key="s"
     )

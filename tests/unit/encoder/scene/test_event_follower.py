@@ -23,7 +23,7 @@ from onair_encoder.scene.facade_session import TOKEN_PATH
 from onair_encoder.scene.scene import LayersEvent
 
 
-class ScriptedFacade:
+class ScriptedEventFacade:
     """Exchanges the page's token, and sends on each stream what a test says."""
 
     def __init__(self) -> None:
@@ -65,10 +65,10 @@ class ScriptedFacade:
 
 
 @pytest.fixture
-async def scripted_facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedFacade]:
+async def scripted_facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedEventFacade]:
     monkeypatch.setattr(event_follower, "RETRY_MIN_S", 0.01)
     monkeypatch.setattr(event_follower, "RETRY_MAX_S", 0.05)
-    scripted_facade, app = ScriptedFacade(), web.Application()
+    scripted_facade, app = ScriptedEventFacade(), web.Application()
     app.router.add_put(TOKEN_PATH, scripted_facade.exchange)
     app.router.add_get(STREAM_PATH, scripted_facade.stream)
     async with on_loopback(app) as scripted_facade.address:
@@ -89,14 +89,14 @@ async def follower(told: list[LayersEvent]) -> AsyncIterator[EventFollower]:
     await asyncio.gather(running, return_exceptions=True)
 
 
-def program(facade: ScriptedFacade, token: str = "page-token", **fields: Any) -> Program:  # noqa: S107
+def program(facade: ScriptedEventFacade, token: str = "page-token", **fields: Any) -> Program:  # noqa: S107
     where = {"facade_url": facade.address, "page_token": SecretStr(token), "scene": scene(layout(10))}
     where["collection"] = "sunday"
     return small_program(**{**where, **fields})
 
 
 async def test_changes_of_the_project_are_told_in_order(
-    scripted_facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
+    scripted_facade: ScriptedEventFacade, follower: EventFollower, told: list[LayersEvent]
 ) -> None:
     follower.want(program(scripted_facade))
     await until(lambda: follower.follows)
@@ -109,7 +109,7 @@ async def test_changes_of_the_project_are_told_in_order(
 
 
 async def test_a_stream_that_ends_is_opened_again_as_the_same_session(
-    scripted_facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
+    scripted_facade: ScriptedEventFacade, follower: EventFollower, told: list[LayersEvent]
 ) -> None:
     follower.want(program(scripted_facade))
     await until(lambda: follower.follows)
@@ -124,7 +124,7 @@ async def test_a_stream_that_ends_is_opened_again_as_the_same_session(
 
 
 async def test_changes_are_expected_while_a_stream_is_opened_again_for_a_while(
-    scripted_facade: ScriptedFacade, follower: EventFollower, monkeypatch: pytest.MonkeyPatch
+    scripted_facade: ScriptedEventFacade, follower: EventFollower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not follower.flow
     follower.want(program(scripted_facade))
@@ -138,7 +138,7 @@ async def test_changes_are_expected_while_a_stream_is_opened_again_for_a_while(
 
 
 async def test_a_token_that_is_refused_is_tried_again(
-    scripted_facade: ScriptedFacade, follower: EventFollower
+    scripted_facade: ScriptedEventFacade, follower: EventFollower
 ) -> None:
     scripted_facade.refuses_tokens = True
     follower.want(program(scripted_facade))
@@ -149,7 +149,7 @@ async def test_a_token_that_is_refused_is_tried_again(
 
 
 async def test_another_token_is_taken_at_once(
-    scripted_facade: ScriptedFacade, follower: EventFollower
+    scripted_facade: ScriptedEventFacade, follower: EventFollower
 ) -> None:
     follower.want(program(scripted_facade, "of-another-key"))
     follower.want(program(scripted_facade))
@@ -160,7 +160,7 @@ async def test_another_token_is_taken_at_once(
 
 
 async def test_what_cannot_be_read_ends_nothing(
-    scripted_facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
+    scripted_facade: ScriptedEventFacade, follower: EventFollower, told: list[LayersEvent]
 ) -> None:
     follower.want(program(scripted_facade))
     await until(lambda: follower.follows)
@@ -175,7 +175,7 @@ async def test_what_cannot_be_read_ends_nothing(
 
 
 async def test_a_facade_that_is_away_is_tried_until_it_is_back(
-    scripted_facade: ScriptedFacade, follower: EventFollower
+    scripted_facade: ScriptedEventFacade, follower: EventFollower
 ) -> None:
     follower.want(program(scripted_facade, facade_url="http://127.0.0.1:9"))
     await asyncio.sleep(0)
@@ -185,7 +185,7 @@ async def test_a_facade_that_is_away_is_tried_until_it_is_back(
 
 @pytest.mark.parametrize("missing", ["facade_url", "page_token", "scene"])
 async def test_an_operator_of_before_says_nothing_of_it(
-    scripted_facade: ScriptedFacade, follower: EventFollower, missing: str
+    scripted_facade: ScriptedEventFacade, follower: EventFollower, missing: str
 ) -> None:
     unsaid: dict[str, Any] = {missing: None}
     follower.want(program(scripted_facade, **unsaid))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from tests.support.scenes import ROOT, Page, layer, layout, scene, scene_program
+from tests.support.scenes import ROOT, PageConnection, layer, layout, scene, scene_program
 from tests.support.served_feed import ServedFeed
 
 from onair_crds.contract.scene import ChangeAnimation
@@ -24,7 +24,7 @@ def moved(version: int, x: int = 100) -> LayersEvent:
 
 async def test_a_page_is_told_all_at_first_and_then_what_changes(fed: ServedFeed) -> None:
     fed.feed.want(scene_program(scene(layout(10))))
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         state = await page.told()
         assert state["type"] == "state"
         assert state["canvas"] == {"width": 640, "height": 360}
@@ -52,7 +52,10 @@ async def test_a_page_is_told_all_at_first_and_then_what_changes(fed: ServedFeed
 
 async def test_a_page_that_connects_twice_is_told_the_same_twice(fed: ServedFeed) -> None:
     fed.feed.want(scene_program(scene(layout(10))))
-    async with Page.connected(fed.address) as first, Page.connected(fed.address) as second:
+    async with (
+        PageConnection.connected(fed.address) as first,
+        PageConnection.connected(fed.address) as second,
+    ):
         assert await first.told() == await second.told()
         fed.feed.apply(moved(11))
         assert await first.told() == await second.told()
@@ -60,7 +63,7 @@ async def test_a_page_that_connects_twice_is_told_the_same_twice(fed: ServedFeed
 
 async def test_a_page_that_takes_nothing_is_sent_the_state_in_place_of_what_waits(fed: ServedFeed) -> None:
     fed.feed.want(scene_program(scene(layout(10))))
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         await page.told()
         for number in range(2 * MAX_WAITING):
             fed.feed.apply(moved(11 + number, x=number))
@@ -77,7 +80,7 @@ async def test_layers_of_a_programme_wait_for_their_events_while_those_flow(
     monkeypatch.setattr(feed_module, "HOLD_S", 0.05)
     fed.feed.want(scene_program(scene(layout(10))))
     fed.feed.events_flow = lambda: True
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         await page.told()
         fed.feed.want(scene_program(scene(layout(11, ROOT, layer("left", x=5)))))
         fed.feed.apply(moved(11, x=5))
@@ -93,7 +96,7 @@ async def test_each_change_has_a_time_of_its_own_to_come_by_its_event(
     monkeypatch.setattr(feed_module, "HOLD_S", 0.2)
     fed.feed.want(scene_program(scene(layout(10))))
     fed.feed.events_flow = lambda: True
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         await page.told()
         fed.feed.want(scene_program(scene(layout(11, ROOT, layer("left", x=5)))))
         time_is_up = asyncio.Event()
@@ -113,7 +116,7 @@ async def test_a_change_of_a_layout_that_has_just_been_made_moves_it(fed: Served
     """Its event is there before the programme that has the layout."""
     fed.feed.want(scene_program(scene(layout(10))))
     fed.feed.events_flow = lambda: True
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         await page.told()
         change = LayersEvent("new", 12, (layer("left", x=6),), animation=ChangeAnimation(layers=[]))
         fed.feed.apply(change)
@@ -132,7 +135,7 @@ async def test_what_no_event_told_takes_no_newer_change_along(
     monkeypatch.setattr(feed_module, "HOLD_S", 0.1)
     fed.feed.want(scene_program(scene(layout(10))))
     fed.feed.events_flow = lambda: True
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         await page.told()
         fed.feed.want(scene_program(scene(layout(11, ROOT, layer("left", x=5)))))
         monkeypatch.setattr(feed_module, "HOLD_S", 60)
@@ -151,14 +154,14 @@ async def test_a_restarted_agent_goes_on_with_what_events_told(fed: ServedFeed, 
     restarted = ServedFeed(tmp_path)
     runner = await serve("127.0.0.1", 0, restarted.feed.add_to)
     restarted.feed.want(scene_program(scene(layout(10))))
-    async with Page.connected(f"http://127.0.0.1:{runner.addresses[0][1]}") as page:
+    async with PageConnection.connected(f"http://127.0.0.1:{runner.addresses[0][1]}") as page:
         assert (await page.told())["layouts"][0]["layers"][1]["x"] == 100
     await runner.cleanup()
 
 
 async def test_an_operator_of_before_says_nothing_of_scenes(fed: ServedFeed) -> None:
     fed.feed.want(scene_program())
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         state = await page.told()
         assert (state["selectedLayoutId"], state["layouts"]) == (None, [])
 

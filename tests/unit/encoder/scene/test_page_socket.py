@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import aiohttp
 import pytest
-from tests.support.scenes import OURS, Page, layout, scene, scene_program
+from tests.support.scenes import OURS, PageConnection, layout, scene, scene_program
 from tests.support.served_feed import ServedFeed
 
 from onair_encoder.scene import page_socket
@@ -15,7 +15,7 @@ from onair_encoder.scene.page_socket import origin_of
 async def test_only_the_page_itself_is_told_the_scene(fed: ServedFeed, origin: str) -> None:
     fed.feed.want(scene_program(scene(layout(10))))
     with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-        async with Page.connected(fed.address, origin):
+        async with PageConnection.connected(fed.address, origin):
             pass
     assert refused.value.status == 403
 
@@ -25,7 +25,7 @@ async def test_a_page_of_the_callers_own_is_told_it_too(fed: ServedFeed) -> None
     wanted = scene_program(scene(layout(10))).model_copy(update={"composition_url": url})
     fed.feed.want(wanted)
     for origin in ("https://studio.example", OURS):
-        async with Page.connected(fed.address, origin) as page:
+        async with PageConnection.connected(fed.address, origin) as page:
             assert (await page.told())["type"] == "state"
 
 
@@ -44,7 +44,7 @@ def test_origins_are_written_as_browsers_do(url: str, origin: str | None) -> Non
 async def test_a_page_is_ready_while_one_that_said_so_is_connected(fed: ServedFeed) -> None:
     fed.feed.want(scene_program(scene(layout(10))))
     assert not fed.feed.ready
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         await page.told()
         assert not fed.feed.ready
         await page.say("ready")
@@ -57,14 +57,14 @@ async def test_a_page_is_ready_while_one_that_said_so_is_connected(fed: ServedFe
 async def test_failures_are_kept_until_the_next_page_speaks(fed: ServedFeed) -> None:
     fed.feed.want(scene_program(scene(layout(10))))
     failed = [{"layoutId": "stage", "layerId": "left", "reason": "HTTP 404"}]
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         await page.say("failed", layers=failed)
         await page.say("levels", layers={"left": -12.5})
         await fed.until(lambda: fed.feed.levels)
     [told] = fed.feed.failed_layers
     assert (told.layout, told.layer, told.reason, told.on_air) == ("stage", "left", "HTTP 404", True)
     await fed.until(lambda: not fed.feed.levels)
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         await page.say("ready")
         await fed.until(lambda: not fed.feed.failed_layers)
 
@@ -75,7 +75,7 @@ async def test_failures_that_come_and_go_are_told_once_an_interval(
     monkeypatch.setattr(page_socket, "FAILURES_INTERVAL_S", 0.2)
     fed.feed.want(scene_program(scene(layout(10))))
     failed = [{"layoutId": "stage", "layerId": "left", "reason": "HTTP 404"}]
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         for _ in range(50):
             await page.say("failed", layers=failed)
             await page.say("failed", layers=[])
@@ -86,7 +86,7 @@ async def test_failures_that_come_and_go_are_told_once_an_interval(
 
 async def test_what_is_no_message_changes_nothing(fed: ServedFeed) -> None:
     fed.feed.want(scene_program(scene(layout(10))))
-    async with Page.connected(fed.address) as page:
+    async with PageConnection.connected(fed.address) as page:
         await page.told()
         for text in ("", "{", "[]", '{"type":"other"}', '{"type":"failed","layers":[{}]}'):
             await page.socket.send_str(text)

@@ -24,7 +24,7 @@ from onair_encoder.scene.scene import Scene
 GUEST = SceneLayer(id="left", type="webrtc", data={"webrtc": {"id": "anna", "type": "webcam"}})
 
 
-class ScriptedFacade:
+class ScriptedRoomFacade:
     def __init__(self) -> None:
         self.status = 200
         self.asked = 0
@@ -44,11 +44,11 @@ class ScriptedFacade:
 
 
 @pytest.fixture
-async def scripted_facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedFacade]:
+async def scripted_facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedRoomFacade]:
     monkeypatch.setattr(room_access, "RENEW_S", 0.05)
     monkeypatch.setattr(room_access, "RETRY_S", 0.01)
     monkeypatch.setattr(room_access, "RETRY_LATE_S", 0.01)
-    scripted_facade, app = ScriptedFacade(), web.Application()
+    scripted_facade, app = ScriptedRoomFacade(), web.Application()
     app.router.add_put(TOKEN_PATH, scripted_facade.exchange)
     app.router.add_post("/live/v2/collection/sunday/project/show/webrtc/token", scripted_facade.join)
     async with on_loopback(app) as scripted_facade.address:
@@ -69,7 +69,7 @@ async def access(told: list[Room | None]) -> AsyncIterator[RoomAccess]:
     await asyncio.gather(running, return_exceptions=True)
 
 
-def program(facade: ScriptedFacade, *layers: SceneLayer, **fields: Any) -> Program:
+def program(facade: ScriptedRoomFacade, *layers: SceneLayer, **fields: Any) -> Program:
     wanted = {
         "collection": "sunday",
         "facade_url": facade.address,
@@ -80,7 +80,7 @@ def program(facade: ScriptedFacade, *layers: SceneLayer, **fields: Any) -> Progr
 
 
 async def test_a_token_is_renewed_before_it_is_over(
-    scripted_facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None]
 ) -> None:
     access.want(program(scripted_facade, GUEST))
     await until(lambda: len([each for each in told if each]) >= 2)
@@ -90,7 +90,7 @@ async def test_a_token_is_renewed_before_it_is_over(
 
 
 async def test_a_scene_without_guests_opens_no_room(
-    scripted_facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None]
 ) -> None:
     access.want(program(scripted_facade))
     access.want(program(scripted_facade, GUEST, page_token=None))
@@ -104,7 +104,7 @@ async def test_a_scene_without_guests_opens_no_room(
 
 @pytest.mark.parametrize("status", [400, 403, 503])
 async def test_what_is_refused_is_asked_again(
-    scripted_facade: ScriptedFacade, access: RoomAccess, told: list[Room | None], status: int
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None], status: int
 ) -> None:
     scripted_facade.status = status
     access.want(program(scripted_facade, GUEST))
@@ -118,7 +118,7 @@ async def test_what_is_refused_is_asked_again(
     ("status", "none"), [(400, True), (403, True), (404, True), (429, False), (503, False)]
 )
 async def test_that_there_is_no_room_is_told_where_the_facade_says_so(
-    scripted_facade: ScriptedFacade, access: RoomAccess, told: list[Room | None], status: int, none: bool
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None], status: int, none: bool
 ) -> None:
     """A page leaves the room then; while the facade is unavailable it stays."""
     scripted_facade.status = status
@@ -128,7 +128,7 @@ async def test_that_there_is_no_room_is_told_where_the_facade_says_so(
 
 
 async def test_a_room_that_was_joined_is_not_left_because_a_later_token_is_refused(
-    scripted_facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None]
 ) -> None:
     access.want(program(scripted_facade, GUEST))
     await until(lambda: any(told))

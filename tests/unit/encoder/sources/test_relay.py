@@ -16,7 +16,7 @@ from onair_encoder.loopback import serve
 from onair_encoder.sources.relay import SCRIPTS, SourceRelay
 
 
-class Gateway:
+class ReaderGateway:
     """Sends its records to whoever has the token, then waits for its end."""
 
     def __init__(self) -> None:
@@ -47,8 +47,8 @@ class Gateway:
 
 
 @pytest.fixture
-async def gateway() -> AsyncIterator[tuple[Gateway, str]]:
-    gateway, app = Gateway(), web.Application()
+async def gateway() -> AsyncIterator[tuple[ReaderGateway, str]]:
+    gateway, app = ReaderGateway(), web.Application()
     app.router.add_get("/v1/streams/s1/access-units", gateway.serve)
     async with on_loopback(app) as address:
         yield gateway, address
@@ -76,7 +76,7 @@ def camera(gateway: str, token: str = TOKEN) -> ProgramSource:
 
 
 async def test_records_are_passed_on_as_they_are(
-    gateway: tuple[Gateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
+    gateway: tuple[ReaderGateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
 ) -> None:
     relay[0].want([camera(gateway[1])])
     async with session.ws_connect(f"{relay[1]}/sources/camera") as page:
@@ -88,7 +88,7 @@ async def test_records_are_passed_on_as_they_are(
 
 
 async def test_without_a_page_nothing_is_read(
-    gateway: tuple[Gateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
+    gateway: tuple[ReaderGateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
 ) -> None:
     relay[0].want([camera(gateway[1])])
     async with session.ws_connect(f"{relay[1]}/sources/camera") as page:
@@ -100,7 +100,7 @@ async def test_without_a_page_nothing_is_read(
 
 
 async def test_a_source_that_is_taken_from_the_programme_ends_for_the_page(
-    gateway: tuple[Gateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
+    gateway: tuple[ReaderGateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
 ) -> None:
     relay[0].want([camera(gateway[1])])
     async with session.ws_connect(f"{relay[1]}/sources/camera") as page:
@@ -116,7 +116,10 @@ async def test_a_source_that_is_taken_from_the_programme_ends_for_the_page(
 
 @pytest.mark.parametrize("path", ["unknown", "camera"])
 async def test_what_cannot_be_read_is_closed(
-    gateway: tuple[Gateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession, path: str
+    gateway: tuple[ReaderGateway, str],
+    relay: tuple[SourceRelay, str],
+    session: aiohttp.ClientSession,
+    path: str,
 ) -> None:
     relay[0].want([camera(gateway[1], token="another")])
     async with session.ws_connect(f"{relay[1]}/sources/{path}") as page:

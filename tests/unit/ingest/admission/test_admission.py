@@ -25,7 +25,7 @@ from onair_ingest.streams.connection_identity import Identities
 from onair_ingest.streams.streams import Streams
 
 
-class Server(MediaMtx):
+class ScriptedMediaMtx(MediaMtx):
     """MediaMTX with these paths and connections."""
 
     def __init__(self) -> None:
@@ -68,14 +68,14 @@ class Knows(Facade):
         return None
 
 
-class Gateway:
+class AdmittingGateway:
     def __init__(self) -> None:
-        self.server, self.facade = Server(), Knows()
+        self.server, self.facade = ScriptedMediaMtx(), Knows()
         identities = Identities(self.server)
         self.streams = Streams(self.server, identities, poll_interval_s=1, silent_after_s=0.0001)
         self.admission = Admission(self.facade, self.streams, identities, self.server)
 
-    async def begun(self) -> Gateway:
+    async def begun(self) -> AdmittingGateway:
         await self.streams.look()
         return self
 
@@ -90,7 +90,7 @@ class Gateway:
 
 
 async def test_nobody_is_admitted_before_it_is_known_who_publishes() -> None:
-    gateway = Gateway()
+    gateway = AdmittingGateway()
     assert await gateway.refusal("c1") == "Unavailable"
     await gateway.begun()
     await gateway.admit("c1")
@@ -100,7 +100,7 @@ async def test_nobody_is_admitted_before_it_is_known_who_publishes() -> None:
 
 
 async def test_of_two_that_come_at_once_the_first_is_admitted() -> None:
-    gateway = await Gateway().begun()
+    gateway = await AdmittingGateway().begun()
     gateway.facade.answers.clear()
     first = asyncio.create_task(gateway.admit("c1"))
     await asyncio.sleep(0)
@@ -110,7 +110,7 @@ async def test_of_two_that_come_at_once_the_first_is_admitted() -> None:
 
 
 async def test_followers_hear_once_a_heartbeat_who_was_refused_with_a_key_that_there_is() -> None:
-    gateway = await Gateway().begun()
+    gateway = await AdmittingGateway().begun()
     following = gateway.streams.follow()
     assert await anext(following) == Heartbeat()
     await gateway.admit("c1")
@@ -126,7 +126,7 @@ async def test_followers_hear_once_a_heartbeat_who_was_refused_with_a_key_that_t
 
 
 async def test_a_refusal_that_comes_late_does_not_take_the_place_of_the_next_one() -> None:
-    gateway = await Gateway().begun()
+    gateway = await AdmittingGateway().begun()
     gateway.facade.answers.clear()
     first = asyncio.create_task(gateway.admit("c1"))
     await asyncio.sleep(0)
@@ -142,7 +142,7 @@ async def test_a_refusal_that_comes_late_does_not_take_the_place_of_the_next_one
 
 
 async def test_a_connection_that_closed_without_media_holds_no_place() -> None:
-    gateway = await Gateway().begun()
+    gateway = await AdmittingGateway().begun()
     await gateway.admit("c1")
     assert await gateway.refusal("c2") == "InUse"
     gateway.server.open.clear()
@@ -150,7 +150,7 @@ async def test_a_connection_that_closed_without_media_holds_no_place() -> None:
 
 
 async def test_a_publisher_whose_connection_is_closed_by_now_is_in_nobodys_way() -> None:
-    gateway = await Gateway().begun()
+    gateway = await AdmittingGateway().begun()
     await gateway.admit("c1")
     gateway.server.publishes("live/key", "c1", 100)
     await gateway.streams.look()
@@ -159,7 +159,7 @@ async def test_a_publisher_whose_connection_is_closed_by_now_is_in_nobodys_way()
 
 
 async def test_a_silent_publisher_at_another_path_is_disconnected() -> None:
-    gateway = await Gateway().begun()
+    gateway = await AdmittingGateway().begun()
     await gateway.admit("c1")
     gateway.server.publishes("live/key", "c1", 0)
     await gateway.streams.look()
@@ -168,7 +168,7 @@ async def test_a_silent_publisher_at_another_path_is_disconnected() -> None:
 
 
 async def test_a_path_that_another_source_uses_is_taken() -> None:
-    gateway = await Gateway().begun()
+    gateway = await AdmittingGateway().begun()
     await gateway.admit("c1", "one", "live/camera")
     assert await gateway.refusal("c2", "two", "live/camera") == "InUse"
     await gateway.admit("c3", "two", "live/other")

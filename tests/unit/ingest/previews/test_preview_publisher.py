@@ -17,7 +17,7 @@ from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue
 ROOM = ProgramRtc(provider="livekit", url="ws://rooms", token="t", room="r", identity="i")
 
 
-class Client:
+class SlowRoomClient:
     """Has joined, says nothing, and takes a while to stop being listened to."""
 
     unsent = 0
@@ -58,9 +58,9 @@ class Client:
 async def test_the_process_leaves_and_ends_whenever_its_preview_is_cancelled(
     cancelled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = Client()
+    client = SlowRoomClient()
 
-    async def start(*_: object, **__: object) -> Client:
+    async def start(*_: object, **__: object) -> SlowRoomClient:
         return client
 
     monkeypatch.setattr(RoomClient, "start", start)

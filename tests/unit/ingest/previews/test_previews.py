@@ -19,10 +19,10 @@ REMOVED = SessionError("you were removed from the room", permanent=True)
 WRONG_TOKEN = SessionError("the token is refused", permanent=True)
 
 
-class Ending(PreviewPublisher):
+class EndingPreviewPublisher(PreviewPublisher):
     """Ends at once as it is told."""
 
-    begun: list[Ending]
+    begun: list[EndingPreviewPublisher]
     ends_with: tuple[bool, SessionError]
 
     async def _publish(self, subscription: object) -> None:
@@ -45,10 +45,10 @@ class _Readers(Readers):
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[Ending]:
-    monkeypatch.setattr(module, "PreviewPublisher", Ending)
-    monkeypatch.setattr(Ending, "begun", [], raising=False)
-    return Ending.begun
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[EndingPreviewPublisher]:
+    monkeypatch.setattr(module, "PreviewPublisher", EndingPreviewPublisher)
+    monkeypatch.setattr(EndingPreviewPublisher, "begun", [], raising=False)
+    return EndingPreviewPublisher.begun
 
 
 def previews() -> Previews:
@@ -63,9 +63,9 @@ async def say(to: Previews, token: str, opening: int = 1) -> None:
 
 
 async def test_who_was_removed_does_not_come_back_with_another_token(
-    begun: list[Ending], monkeypatch: pytest.MonkeyPatch
+    begun: list[EndingPreviewPublisher], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Ending, "ends_with", (True, REMOVED), raising=False)
+    monkeypatch.setattr(EndingPreviewPublisher, "ends_with", (True, REMOVED), raising=False)
     ours = previews()
     for token in "abc":
         await say(ours, token)
@@ -75,9 +75,9 @@ async def test_who_was_removed_does_not_come_back_with_another_token(
 
 
 async def test_whose_token_was_refused_begins_with_another_one(
-    begun: list[Ending], monkeypatch: pytest.MonkeyPatch
+    begun: list[EndingPreviewPublisher], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Ending, "ends_with", (False, WRONG_TOKEN), raising=False)
+    monkeypatch.setattr(EndingPreviewPublisher, "ends_with", (False, WRONG_TOKEN), raising=False)
     ours = previews()
     await say(ours, "a")
     await say(ours, "a")

@@ -17,7 +17,7 @@ from onair_ingest.pulls.pull_task import Pauses, PullTask
 INSIDE = "127.0.0.1 is at an address inside this installation, which is not allowed"
 
 
-class Server:
+class PullMediaMtx:
     """MediaMTX, as far as a pull asks it."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Pulled:
     def __init__(self) -> None:
         self.looks = 0
         self.flowing = False
-        self.server = Server()
+        self.server = PullMediaMtx()
         self._failed: asyncio.Queue[tuple[str, int]] = asyncio.Queue()
         self.pull = PullTask(
             "pull-relay",

@@ -19,7 +19,7 @@ Play = list[int]
 """Times of the sounds of one play, in milliseconds."""
 
 
-class Server:
+class ScriptedMediaServer:
     """Plays what a test says, and then ends the reader."""
 
     def __init__(self, *plays: Play, goes_after: int | None = None) -> None:
@@ -30,7 +30,7 @@ class Server:
     def published(self) -> bool:
         return self._left != 0
 
-    def player(self, server: MediaServer, path: str) -> Server:
+    def player(self, server: MediaServer, path: str) -> ScriptedMediaServer:
         return self
 
     async def play(self, take: Callable[[RtmpMessage], None]) -> None:
@@ -49,7 +49,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readers_module, "AGAIN_S", 0.01)
 
 
-async def sounds(monkeypatch: pytest.MonkeyPatch, server: Server) -> list[int]:
+async def sounds(monkeypatch: pytest.MonkeyPatch, server: ScriptedMediaServer) -> list[int]:
     """Times of what one reader gets up to the end, in milliseconds."""
     monkeypatch.setattr(readers_module, "RtmpPlayer", server.player)
     readers = Readers(
@@ -71,16 +71,16 @@ async def sounds(monkeypatch: pytest.MonkeyPatch, server: Server) -> list[int]:
 async def test_a_stream_whose_times_went_back_goes_on_after_what_was_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    times = await sounds(monkeypatch, Server([5000, 5020, 5040], [3000, 3020]))
+    times = await sounds(monkeypatch, ScriptedMediaServer([5000, 5020, 5040], [3000, 3020]))
     assert times[:3] == [0, 20, 40]
     assert times[4] - times[3] == 20
     assert 40 < times[3] < 500, "what passed meanwhile passed on the clock"
 
 
 async def test_a_server_that_plays_nothing_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    server = Server([0, 20], [], [0, 20])
+    server = ScriptedMediaServer([0, 20], [], [0, 20])
     assert await sounds(monkeypatch, server) == [0, 20]
 
 
 async def test_a_stream_whose_publisher_is_gone_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await sounds(monkeypatch, Server([0, 20], [0, 20], goes_after=1)) == [0, 20]
+    assert await sounds(monkeypatch, ScriptedMediaServer([0, 20], [0, 20], goes_after=1)) == [0, 20]

@@ -17,7 +17,7 @@ from onair_ingest.streams.streams import Streams
 FAR_FUTURE_S = 1000.0
 
 
-class Server:
+class GrowingMediaMtx:
     """MediaMTX with one publisher, whose media grows with each look, as long as it responds."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ def path(received: int) -> Path:
     )
 
 
-class Clock:
+class SuspendableClock:
     """The monotonic clock, as a process sees it that was stopped now and then."""
 
     def __init__(self) -> None:
@@ -51,11 +51,11 @@ class Clock:
         return time.monotonic() + self.stopped_s
 
 
-class Followed:
+class FollowedStreams:
     """Streams that are looked at, and all that is told of them."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.clock, self.server = Clock(), Server()
+        self.clock, self.server = SuspendableClock(), GrowingMediaMtx()
         monkeypatch.setattr(streams_module, "time", self.clock)
         server = cast(Any, self.server)
         identities = Identities(server)
@@ -81,7 +81,7 @@ class Followed:
 async def test_a_process_that_stood_still_does_not_take_its_server_for_hung(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    followed = Followed(monkeypatch)
+    followed = FollowedStreams(monkeypatch)
     running = asyncio.create_task(followed.streams.run())
     await followed.looked_at(3)
     followed.clock.stopped_s += 10
@@ -94,7 +94,7 @@ async def test_a_process_that_stood_still_does_not_take_its_server_for_hung(
 async def test_a_server_that_does_not_respond_while_it_is_asked_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    followed = Followed(monkeypatch)
+    followed = FollowedStreams(monkeypatch)
     running = asyncio.create_task(followed.streams.run())
     await followed.looked_at(3)
     followed.server.responds.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.support.applier import Setting
+from tests.support.applier import ApplierSetting
 from tests.support.documents import credentials_document, destination_document, document
 from tests.support.worlds import NOW, collection, destination, on_air, project
 
@@ -34,11 +34,11 @@ from onair_operator.specs.ready import Verdict, with_ready
 
 
 @pytest.fixture
-def setting() -> Setting:
-    return Setting()
+def setting() -> ApplierSetting:
+    return ApplierSetting()
 
 
-async def test_each_write_is_made_on_the_version_that_the_one_before_it_left(setting: Setting) -> None:
+async def test_each_write_is_made_on_the_version_that_the_one_before_it_left(setting: ApplierSetting) -> None:
     show = project()
     plan: list[Action] = [
         SetFinalizer(show, BROADCAST_FINALIZER, present=True),
@@ -56,7 +56,7 @@ async def test_each_write_is_made_on_the_version_that_the_one_before_it_left(set
     assert [change.entry.version for change in setting.changes] == [101, 102, 103, 104]
 
 
-async def test_a_plan_of_any_kind_is_carried_out(setting: Setting) -> None:
+async def test_a_plan_of_any_kind_is_carried_out(setting: ApplierSetting) -> None:
     verdict = Verdict(True, "Accepted")
     status = CollectionStatus(conditions=with_ready([], verdict, 1, NOW))
     event = ResourceEvent(collection(), "Accepted", "taken")
@@ -65,7 +65,7 @@ async def test_a_plan_of_any_kind_is_carried_out(setting: Setting) -> None:
     assert setting.events.recorded == [event]
 
 
-async def test_a_conflict_voids_the_rest_of_a_plan(setting: Setting) -> None:
+async def test_a_conflict_voids_the_rest_of_a_plan(setting: ApplierSetting) -> None:
     setting.api.conflict = True
     event = ResourceEvent(project(), "Stopped", "never recorded")
     with pytest.raises(ApiError):
@@ -75,7 +75,7 @@ async def test_a_conflict_voids_the_rest_of_a_plan(setting: Setting) -> None:
 
 
 async def test_without_the_right_to_write_what_only_tells_the_rest_of_a_plan_is_carried_out(
-    setting: Setting,
+    setting: ApplierSetting,
 ) -> None:
     setting.api.no_right = {"projects", "destinations"}
     show = project(status={"broadcast": on_air()})
@@ -103,7 +103,7 @@ async def test_without_the_right_to_write_what_only_tells_the_rest_of_a_plan_is_
     ],
 )
 async def test_without_the_right_to_record_what_is_decided_next_nothing_is_done(
-    setting: Setting, record: Document
+    setting: ApplierSetting, record: Document
 ) -> None:
     setting.api.no_right = {"projects"}
     show = project(status={"broadcast": on_air()})
@@ -116,7 +116,7 @@ async def test_without_the_right_to_record_what_is_decided_next_nothing_is_done(
     assert setting.api.created == []
 
 
-async def test_nothing_is_done_by_a_process_that_was_paused_beyond_its_lease(setting: Setting) -> None:
+async def test_nothing_is_done_by_a_process_that_was_paused_beyond_its_lease(setting: ApplierSetting) -> None:
     setting.leads = False
     event = ResourceEvent(project(), "Stopped", "never recorded")
     for action in (WriteStatus(project(), ProjectStatus()), DeleteSecret("key", "u"), event):
@@ -125,14 +125,14 @@ async def test_nothing_is_done_by_a_process_that_was_paused_beyond_its_lease(set
     assert (setting.api.writes, setting.api.deleted, setting.events.recorded) == ([], [], [])
 
 
-async def test_an_adoption_is_made_on_the_newest_known_version(setting: Setting) -> None:
+async def test_an_adoption_is_made_on_the_newest_known_version(setting: ApplierSetting) -> None:
     newest = {"name": "main", "uid": "uid-main", "resourceVersion": "50", "ownerReferences": [{"uid": "x"}]}
     setting.store.update("Destination", {"metadata": newest, "spec": {"projectId": "show", "address": {}}})
     await setting.applier.apply([Adopt(destination(), project())])
     assert setting.api.writes == [("destinations", "main", "50")]
 
 
-async def test_what_was_deleted_by_somebody_else_is_dropped(setting: Setting) -> None:
+async def test_what_was_deleted_by_somebody_else_is_dropped(setting: ApplierSetting) -> None:
     setting.store.update("Secret", {"metadata": {"name": "key", "uid": "u", "resourceVersion": "1"}})
     await setting.applier.apply([DeleteSecret("key", "u")])
     assert setting.api.deleted == ["key"]
@@ -151,7 +151,7 @@ async def test_what_was_deleted_by_somebody_else_is_dropped(setting: Setting) ->
     ],
 )
 async def test_credentials_are_deleted_only_if_the_api_server_knows_of_no_use(
-    setting: Setting, kind: str, present: Document | None, deleted: list[str]
+    setting: ApplierSetting, kind: str, present: Document | None, deleted: list[str]
 ) -> None:
     setting.store.update("Destination", destination_document("main", "show", "former-key"))
     setting.store.update("Secret", credentials_document("next-key", "main", kind))
@@ -162,7 +162,7 @@ async def test_credentials_are_deleted_only_if_the_api_server_knows_of_no_use(
     assert setting.api.deleted == deleted
 
 
-async def test_a_key_of_any_kind_is_looked_at_again(setting: Setting) -> None:
+async def test_a_key_of_any_kind_is_looked_at_again(setting: ApplierSetting) -> None:
     await setting.applier.apply([Requeue(Key("Secret", "key"), 0.0)])
     assert await setting.queue.take() == Key("Secret", "key")
 
@@ -190,7 +190,7 @@ CREATION: list[Action] = [CreatePod("show-run-1", project(), "run", 1)]
 
 @pytest.mark.parametrize(("error", "refusal"), REFUSALS, ids=[f"{e.status} {e.message}" for e, _ in REFUSALS])
 async def test_a_pod_that_is_not_created_is_known_as_refused_until_it_is(
-    setting: Setting, error: ApiError, refusal: PodRefusal
+    setting: ApplierSetting, error: ApiError, refusal: PodRefusal
 ) -> None:
     setting.api.refusal = error
     for times in (1, 2):
@@ -203,7 +203,7 @@ async def test_a_pod_that_is_not_created_is_known_as_refused_until_it_is(
     assert setting.api.created == [*(3 * ["secrets/show-run-1"]), "pods/show-run-1"]
 
 
-async def test_a_pod_of_the_name_that_is_another_projects_is_told(setting: Setting) -> None:
+async def test_a_pod_of_the_name_that_is_another_projects_is_told(setting: ApplierSetting) -> None:
     setting.api.refusal = ApiError(409, "AlreadyExists", 'pods "show-run-1" already exists')
     setting.api.present["show-run-1"] = document("show-run-1", labels={"onair.dev/project": "another"})
     with pytest.raises(ApiError):
@@ -215,7 +215,9 @@ async def test_a_pod_of_the_name_that_is_another_projects_is_told(setting: Setti
     "error",
     [ApiUnreachable(503, "ServiceUnavailable", "no response"), ApiError(401, "Unauthorized", "who are you?")],
 )
-async def test_an_api_server_that_does_not_hear_us_refuses_no_pod(setting: Setting, error: ApiError) -> None:
+async def test_an_api_server_that_does_not_hear_us_refuses_no_pod(
+    setting: ApplierSetting, error: ApiError
+) -> None:
     setting.api.refusal = error
     with pytest.raises(ApiError):
         await setting.applier.apply(CREATION)

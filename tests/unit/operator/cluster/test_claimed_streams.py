@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import itertools
 
+from tests.support.settable_clock import SettableClock
+
 from onair_operator.cluster.claimed_streams import SETTLING_S, Claimant, ClaimedStreams
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def test_two_projects_that_publish_one_stream_are_rivals_until_one_ends() -> None:
@@ -66,7 +61,7 @@ def test_ten_thousand_are_compared_by_look_ups() -> None:
 
 
 def test_not_all_rivals_are_known_at_first() -> None:
-    clock = Clock()
+    clock = SettableClock(100.0)
     streams = ClaimedStreams(clock)
     assert streams.settling_s == SETTLING_S
     clock.now += SETTLING_S

@@ -17,7 +17,7 @@ from onair_operator.cluster.closing_namespace import release_projects
 DELETED = {"deletionTimestamp": "2026-05-01T12:00:00Z"}
 
 
-class ApiServer:
+class NamespaceApiServer:
     def __init__(self, namespace: Document | None, *projects: Document) -> None:
         self.namespace, self.projects = namespace, projects
         self.conflict = False
@@ -57,14 +57,14 @@ OTHERS = show("others", "foregroundDeletion", **DELETED)
 async def test_only_what_waits_for_us_in_a_namespace_that_is_being_deleted_is_released(
     namespace: Document | None, released: dict[str, list[str]]
 ) -> None:
-    api = ApiServer(namespace, LIVE, LEAVING, OTHERS)
+    api = NamespaceApiServer(namespace, LIVE, LEAVING, OTHERS)
     await release_projects(cast(Any, api), "shows")
     assert api.finalizers == released
 
 
 async def test_a_conflict_holds_up_no_other_project() -> None:
     again = show("again", BROADCAST_FINALIZER, **DELETED)
-    api = ApiServer(DELETED, again, LEAVING)
+    api = NamespaceApiServer(DELETED, again, LEAVING)
     api.conflict = True
     await release_projects(cast(Any, api), "shows")
     assert list(api.finalizers) == ["leaving"]

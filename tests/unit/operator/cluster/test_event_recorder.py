@@ -19,7 +19,7 @@ from onair_operator.cluster.event_recorder import EventRecorder
 FLAP = ResourceEvent(project(), "DestinationDisconnected", "destination main: connection reset", warning=True)
 
 
-class ApiServer:
+class EventApiServer:
     def __init__(self) -> None:
         self.events: dict[str, Document] = {}
         self.writes = 0
@@ -41,11 +41,11 @@ class ApiServer:
 
 
 @pytest.fixture
-def api() -> ApiServer:
-    return ApiServer()
+def api() -> EventApiServer:
+    return EventApiServer()
 
 
-def recorder(api: ApiServer) -> EventRecorder:
+def recorder(api: EventApiServer) -> EventRecorder:
     return EventRecorder(cast(Any, api), "shows", "test")
 
 
@@ -54,7 +54,7 @@ async def turns() -> None:
         await asyncio.sleep(0)
 
 
-async def test_flapping_is_one_event_with_a_count(api: ApiServer) -> None:
+async def test_flapping_is_one_event_with_a_count(api: EventApiServer) -> None:
     events = recorder(api)
     for number in range(1, 33):
         events.record(FLAP)
@@ -70,7 +70,7 @@ async def test_flapping_is_one_event_with_a_count(api: ApiServer) -> None:
     )
 
 
-async def test_an_event_that_has_expired_is_written_anew(api: ApiServer) -> None:
+async def test_an_event_that_has_expired_is_written_anew(api: EventApiServer) -> None:
     events = recorder(api)
     events.record(FLAP)
     await turns()
@@ -82,7 +82,7 @@ async def test_an_event_that_has_expired_is_written_anew(api: ApiServer) -> None
 
 
 async def test_the_end_does_not_wait_for_an_api_server_that_hangs(
-    api: ApiServer, monkeypatch: pytest.MonkeyPatch
+    api: EventApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_recorder, "DRAIN_S", 0.05)
     api.hangs = True

@@ -23,7 +23,7 @@ QUOTA = ApiError(403, "Forbidden", 'pods "show-run-1" is forbidden: exceeded quo
 UNAVAILABLE = ApiUnavailable(503, "ServiceUnavailable", "starting")
 
 
-class Setting:
+class KeyFailuresSetting:
     def __init__(self) -> None:
         self.waits: list[float] = []
         self.failures = Failures(
@@ -39,7 +39,7 @@ class Setting:
     [(UNAVAILABLE, LAST_RETRY_S), (QUOTA, LAST_RETRY_S), (NO_RIGHT, FORBIDDEN_RETRY_S)],
 )
 def test_a_key_is_looked_at_again_ever_later(error: ApiError, longest_s: float) -> None:
-    setting = Setting()
+    setting = KeyFailuresSetting()
     setting.fail(20, error)
     assert setting.waits[0] == 0.05
     assert setting.waits == sorted(setting.waits)
@@ -47,7 +47,7 @@ def test_a_key_is_looked_at_again_ever_later(error: ApiError, longest_s: float) 
 
 
 def test_a_missing_right_is_told_once_until_it_is_granted() -> None:
-    setting = Setting()
+    setting = KeyFailuresSetting()
     with capture_logs() as logs:
         assert setting.fail(5, NO_RIGHT) == [True, False, False, False, False]
     assert [(each["log_level"], each["reason"]) for each in logs] == [("warning", "Forbidden")]
@@ -59,7 +59,7 @@ def test_a_missing_right_is_told_once_until_it_is_granted() -> None:
 @pytest.mark.parametrize("error", [ApiError(409, "Conflict", "changed"), ApiError(404, "NotFound", "gone")])
 def test_what_passes_by_itself_is_not_told(error: ApiError) -> None:
     with capture_logs() as logs:
-        assert Setting().fail(2, error) == [False, False]
+        assert KeyFailuresSetting().fail(2, error) == [False, False]
     assert logs == []
 
 

@@ -23,7 +23,7 @@ async def for_ever() -> None:
     await asyncio.Event().wait()
 
 
-class ApiServer:
+class LeaseApiServer:
     """Has one Lease, which may be taken by another."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class ApiServer:
 async def test_a_leader_that_was_paused_looks_at_its_lease_before_it_acts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    api, paused_s = ApiServer(), 0.0
+    api, paused_s = LeaseApiServer(), 0.0
     monkeypatch.setattr(time, "monotonic", lambda now=time.monotonic: now() + paused_s)
     election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
     assert not election.may_act()
@@ -62,7 +62,7 @@ async def test_a_leader_that_was_paused_looks_at_its_lease_before_it_acts(
 
 
 async def test_each_leader_has_a_higher_term_though_the_lease_is_deleted() -> None:
-    api, terms = ApiServer(), []
+    api, terms = LeaseApiServer(), []
     for name in ("first", "second", "first"):
         election = LeaderElection(cast(Any, api), "onair-system", name, SETTINGS)
         campaign = asyncio.create_task(election.campaign(for_ever))
@@ -75,7 +75,7 @@ async def test_each_leader_has_a_higher_term_though_the_lease_is_deleted() -> No
 
 async def test_a_lease_that_says_nothing_is_taken() -> None:
     """As `kubectl` may have left one."""
-    api = ApiServer()
+    api = LeaseApiServer()
     api.lease = {"metadata": {"name": "onair-operator", "resourceVersion": "1"}}
     election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
     campaign = asyncio.create_task(election.campaign(for_ever))

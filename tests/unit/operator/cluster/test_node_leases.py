@@ -20,7 +20,7 @@ from onair_operator.node.plan import STALE_AFTER_S, dead_nodes
 RENEWAL_S = 10.0
 
 
-class Kubelets:
+class RenewedNodeLeases:
     """Nodes that renew their Leases every 10 s of a clock that is off by some seconds, until they die."""
 
     def __init__(self, **clocks_s: float) -> None:
@@ -46,7 +46,7 @@ class Kubelets:
         return {"metadata": {"name": node}, "spec": {"renewTime": renewed}}
 
 
-async def dead_after(kubelets: Kubelets, leases: NodeLeases, for_s: float) -> float | None:
+async def dead_after(kubelets: RenewedNodeLeases, leases: NodeLeases, for_s: float) -> float | None:
     """Looks every second for so long; gives when the first node was found dead, in seconds from now."""
     began = kubelets.now_s
     while kubelets.now_s < began + for_s:
@@ -59,7 +59,7 @@ async def dead_after(kubelets: Kubelets, leases: NodeLeases, for_s: float) -> fl
 
 @pytest.mark.parametrize("clock_s", [-3600.0, -5.0, 0.0, 5.0, 3600.0])
 async def test_no_clock_makes_a_node_dead_or_keeps_it_alive(clock_s: float) -> None:
-    kubelets = Kubelets(a=clock_s, b=clock_s, c=-clock_s)
+    kubelets = RenewedNodeLeases(a=clock_s, b=clock_s, c=-clock_s)
     leases = NodeLeases(cast(Any, kubelets), kubelets.clock)
     assert await dead_after(kubelets, leases, 120.0) is None
     kubelets.died["c"] = kubelets.now_s + 5.0
@@ -70,7 +70,7 @@ async def test_no_clock_makes_a_node_dead_or_keeps_it_alive(clock_s: float) -> N
 
 
 async def test_a_node_that_renews_just_in_time_is_never_dead_to_who_looks_seldom() -> None:
-    kubelets = Kubelets(a=0.0, b=0.0)
+    kubelets = RenewedNodeLeases(a=0.0, b=0.0)
     leases = NodeLeases(cast(Any, kubelets), kubelets.clock)
     for _ in range(60):
         await leases.look()
@@ -79,7 +79,7 @@ async def test_a_node_that_renews_just_in_time_is_never_dead_to_who_looks_seldom
 
 
 async def test_an_api_server_that_was_unavailable_makes_no_node_dead() -> None:
-    kubelets = Kubelets(a=0.0, b=0.0, c=0.0)
+    kubelets = RenewedNodeLeases(a=0.0, b=0.0, c=0.0)
     leases = NodeLeases(cast(Any, kubelets), kubelets.clock)
     await leases.look()
     kubelets.available = False
@@ -92,7 +92,7 @@ async def test_an_api_server_that_was_unavailable_makes_no_node_dead() -> None:
 
 
 async def test_a_node_without_a_lease_is_nothing_that_is_known() -> None:
-    kubelets = Kubelets(a=0.0, b=0.0)
+    kubelets = RenewedNodeLeases(a=0.0, b=0.0)
     leases = NodeLeases(cast(Any, kubelets), kubelets.clock)
     kubelets.died["b"] = kubelets.now_s
     assert await dead_after(kubelets, leases, 30.0) is not None
@@ -103,7 +103,7 @@ async def test_a_node_without_a_lease_is_nothing_that_is_known() -> None:
 
 async def test_nobody_looks_while_there_is_no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("onair_operator.cluster.node_leases.INTERVAL_S", 0.0)
-    kubelets = Kubelets(a=0.0)
+    kubelets = RenewedNodeLeases(a=0.0)
     needed = False
     watching = asyncio.create_task(NodeLeases(cast(Any, kubelets), kubelets.clock).watch(lambda: needed))
     for _ in range(20):

@@ -19,7 +19,7 @@ from onair_operator.cluster.watch import Watch
 from onair_operator.cluster.watched_kinds import KINDS
 
 
-class ApiServer:
+class ProjectListApiServer:
     """Has projects alone, of which a test may add one with every list."""
 
     def __init__(self) -> None:
@@ -50,9 +50,9 @@ class ApiServer:
         return self.projects[name]
 
 
-class Setting:
+class ResyncSetting:
     def __init__(self) -> None:
-        self.api, self.store = ApiServer(), Store(KINDS)
+        self.api, self.store = ProjectListApiServer(), Store(KINDS)
         self.changes: list[Change] = []
         self.leading = True
         client, changed = cast(Any, self.api), self.changes.append
@@ -73,15 +73,15 @@ class Setting:
 
 
 @pytest.fixture
-def setting() -> Setting:
-    return Setting()
+def setting() -> ResyncSetting:
+    return ResyncSetting()
 
 
 def show(name: str = "show") -> Document:
     return document(name, {"collectionId": "sunday"})
 
 
-async def test_a_list_corrects_what_a_watch_missed(setting: Setting) -> None:
+async def test_a_list_corrects_what_a_watch_missed(setting: ResyncSetting) -> None:
     setting.watch.event("Project", "ADDED", show("gone"))
     setting.api.projects["missed"] = show("missed")
     setting.changes.clear()
@@ -92,7 +92,7 @@ async def test_a_list_corrects_what_a_watch_missed(setting: Setting) -> None:
     assert await setting.resync.list_all() == {}
 
 
-async def test_what_may_be_listed_is_where_the_rest_is_forbidden(setting: Setting) -> None:
+async def test_what_may_be_listed_is_where_the_rest_is_forbidden(setting: ResyncSetting) -> None:
     """As where a namespace is being deleted, whose Roles went first."""
     setting.api.projects["missed"] = show("missed")
     setting.api.forbidden = ("collections", "pods", "secrets")
@@ -102,20 +102,20 @@ async def test_what_may_be_listed_is_where_the_rest_is_forbidden(setting: Settin
     assert not setting.resync.synced
 
 
-async def test_secrets_that_nothing_may_refer_to_are_not_listed(setting: Setting) -> None:
+async def test_secrets_that_nothing_may_refer_to_are_not_listed(setting: ResyncSetting) -> None:
     await setting.resync.list_all()
     selector = setting.api.queries["secrets"]["fieldSelector"]
     assert "type!=onair.dev/revoked-token" in selector
     assert setting.api.queries["projects"] == {}
 
 
-async def test_of_nodes_the_metadata_alone_is_listed(setting: Setting) -> None:
+async def test_of_nodes_the_metadata_alone_is_listed(setting: ResyncSetting) -> None:
     await setting.resync.list_all()
     metadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
     assert {kind for kind, accept in setting.api.accepted.items() if accept == metadata} == {"nodes"}
 
 
-async def test_a_watch_that_brings_what_lists_find_a_little_later_is_alive(setting: Setting) -> None:
+async def test_a_watch_that_brings_what_lists_find_a_little_later_is_alive(setting: ResyncSetting) -> None:
     """As under load: each list finds something that its watch is about to bring."""
     setting.api.grows = True
     audit = asyncio.create_task(setting.resync.audit(0.0))
@@ -126,13 +126,13 @@ async def test_a_watch_that_brings_what_lists_find_a_little_later_is_alive(setti
     audit.cancel()
 
 
-async def test_a_watch_that_never_brings_what_lists_find_is_dead(setting: Setting) -> None:
+async def test_a_watch_that_never_brings_what_lists_find_is_dead(setting: ResyncSetting) -> None:
     setting.api.grows = True
     await asyncio.wait_for(setting.resync.audit(0.0), 10)
     assert setting.api.lists == 2  # at the start there is no watch yet
 
 
-async def test_a_deletion_that_a_list_finds_proves_nothing(setting: Setting) -> None:
+async def test_a_deletion_that_a_list_finds_proves_nothing(setting: ResyncSetting) -> None:
     audit = asyncio.create_task(setting.resync.audit(0.0))
     await setting.lists(1, audit)
     for number in range(3):
@@ -143,7 +143,7 @@ async def test_a_deletion_that_a_list_finds_proves_nothing(setting: Setting) -> 
     audit.cancel()
 
 
-async def test_a_standby_lists_once_until_it_leads(setting: Setting) -> None:
+async def test_a_standby_lists_once_until_it_leads(setting: ResyncSetting) -> None:
     setting.leading = False
     audit = asyncio.create_task(setting.resync.audit(0.0))
     await setting.lists(1, audit)
@@ -164,7 +164,7 @@ def test_a_kind_is_silent_if_it_was_not_heard_since_its_list_began() -> None:
     }
 
 
-async def test_an_object_is_read_again_after_a_conflict(setting: Setting) -> None:
+async def test_an_object_is_read_again_after_a_conflict(setting: ResyncSetting) -> None:
     setting.watch.event("Project", "ADDED", show())
     setting.api.projects["show"] = newer = show()
     await setting.resync.refresh("Project", "show")
@@ -173,7 +173,7 @@ async def test_an_object_is_read_again_after_a_conflict(setting: Setting) -> Non
     assert entry.document == newer
 
 
-async def test_a_newer_version_found_after_a_conflict_is_reported_once(setting: Setting) -> None:
+async def test_a_newer_version_found_after_a_conflict_is_reported_once(setting: ResyncSetting) -> None:
     setting.watch.event("Project", "ADDED", show())
     setting.api.projects["show"] = newer = show()
     setting.changes.clear()
@@ -182,7 +182,7 @@ async def test_a_newer_version_found_after_a_conflict_is_reported_once(setting: 
     assert setting.changed == [("show", True)]
 
 
-async def test_an_object_that_turns_out_to_be_gone_is_reported(setting: Setting) -> None:
+async def test_an_object_that_turns_out_to_be_gone_is_reported(setting: ResyncSetting) -> None:
     setting.watch.event("Destination", "ADDED", destination_document("main", "show"))
     setting.changes.clear()
     await setting.resync.refresh("Destination", "main")

@@ -27,7 +27,7 @@ SECRET_OF_CAMERA = {
 CAMERA = document("camera", {"collectionId": "sunday", "address": {"rtmpPush": {}}})
 
 
-class ApiServer:
+class SourceApiServer:
     """Has these Secrets and sources."""
 
     def __init__(self, *documents: Document) -> None:
@@ -60,8 +60,8 @@ class ApiServer:
         return {**document, "metadata": metadata}
 
 
-class Operator:
-    def __init__(self, server: ApiServer) -> None:
+class SourceActionsSetting:
+    def __init__(self, server: SourceApiServer) -> None:
         self.cut_off: list[tuple[str, str]] = []
         self.store = Store(KINDS)
         gateways = SimpleNamespace(cut_off=lambda *each: self.cut_off.append(each))
@@ -84,15 +84,15 @@ HERE = ("ingest-0", KEY_STREAM)
 async def test_an_unknown_publisher_is_cut_off_by_the_api_servers_own_word(
     known_to_the_server: list[Document], cut_off: list[tuple[str, str]]
 ) -> None:
-    operator = Operator(ApiServer(*known_to_the_server))
+    operator = SourceActionsSetting(SourceApiServer(*known_to_the_server))
     await operator.actions.carry_out(CutOff(*HERE, unknown=True))
     assert operator.cut_off == cut_off
 
 
 async def test_nobody_unknown_is_cut_off_while_the_api_server_cannot_be_asked() -> None:
-    server = ApiServer()
+    server = SourceApiServer()
     server.available = False
-    operator = Operator(server)
+    operator = SourceActionsSetting(server)
     with pytest.raises(ApiUnavailable):
         await operator.actions.carry_out(CutOff(*HERE, unknown=True))
     assert operator.cut_off == []
@@ -101,8 +101,8 @@ async def test_nobody_unknown_is_cut_off_while_the_api_server_cannot_be_asked() 
 
 
 async def test_a_key_is_made_that_goes_with_its_source() -> None:
-    server = ApiServer(CAMERA)
-    operator = Operator(server)
+    server = SourceApiServer(CAMERA)
+    operator = SourceActionsSetting(server)
     await operator.actions.carry_out(CreateStreamKey(source()))
     (made,) = server.created
     assert (made["type"], made["immutable"]) == ("onair.dev/credentials", True)
@@ -113,16 +113,16 @@ async def test_a_key_is_made_that_goes_with_its_source() -> None:
 
 
 async def test_a_key_that_somebody_made_meanwhile_stays() -> None:
-    server = ApiServer(SECRET_OF_CAMERA, CAMERA)
-    operator = Operator(server)
+    server = SourceApiServer(SECRET_OF_CAMERA, CAMERA)
+    operator = SourceActionsSetting(server)
     await operator.actions.carry_out(CreateStreamKey(source()))
     assert server.created == []
     assert operator.store.entry(SECRET, "source-camera")
 
 
 async def test_many_that_are_cut_off_at_a_time_cost_two_listings() -> None:
-    server = ApiServer(SECRET_OF_CAMERA, CAMERA)
-    operator = Operator(server)
+    server = SourceApiServer(SECRET_OF_CAMERA, CAMERA)
+    operator = SourceActionsSetting(server)
     strangers = [CutOff("ingest-0", f"stranger-{number}", unknown=True) for number in range(50)]
     first = asyncio.create_task(operator.actions.carry_out(strangers[0]))
     await server.listing.wait()
@@ -133,8 +133,8 @@ async def test_many_that_are_cut_off_at_a_time_cost_two_listings() -> None:
 
 
 async def test_a_listing_that_fails_is_tried_again_by_whoever_asks_next() -> None:
-    server = ApiServer()
-    operator = Operator(server)
+    server = SourceApiServer()
+    operator = SourceActionsSetting(server)
     server.available = False
     for _ in range(2):
         with pytest.raises(ApiUnavailable):

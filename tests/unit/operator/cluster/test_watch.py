@@ -15,11 +15,13 @@ def test_an_event_is_reported_once_and_every_one_is_heard() -> None:
     changes: list[Change] = []
     heard: list[str] = []
 
-    class Resync:
+    class RecordingResync:
         def heard(self, kind: str) -> None:
             heard.append(kind)
 
-    watch = Watch(cast(Any, None), Store(KINDS), "shows", changes.append, lambda: None, cast(Any, Resync()))
+    watch = Watch(
+        cast(Any, None), Store(KINDS), "shows", changes.append, lambda: None, cast(Any, RecordingResync())
+    )
     new = document("show", {"collectionId": "sunday"})
     for type_ in (None, "ADDED", "MODIFIED", "DELETED", "DELETED"):
         watch.event("Project", type_, new)

@@ -13,7 +13,7 @@ from onair_operator.encoder.contact import ContactKeeper
 from onair_operator.encoder.unreachable import EncoderUnreachable
 
 
-class Encoder:
+class ContactedEncoder:
     """Takes contacts while it is reachable."""
 
     def __init__(self) -> None:
@@ -34,18 +34,18 @@ class Encoder:
 
 
 @pytest.fixture
-def encoder(monkeypatch: pytest.MonkeyPatch) -> Encoder:
+def encoder(monkeypatch: pytest.MonkeyPatch) -> ContactedEncoder:
     monkeypatch.setattr(contact_module, "INTERVAL_S", 0.01)
     monkeypatch.setattr(contact_module, "REPLACED_RETRY_S", 0.01)
-    return Encoder()
+    return ContactedEncoder()
 
 
-async def until_contacts(encoder: Encoder, count: int) -> None:
+async def until_contacts(encoder: ContactedEncoder, count: int) -> None:
     await until(lambda: len(encoder.contacts) >= count, f"{count} contacts", 5)
 
 
 async def test_an_encoder_is_kept_in_touch_and_told_at_once_that_it_is_replaced(
-    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+    encoder: ContactedEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = asyncio.create_task(encoder.keeper.run())
     await until_contacts(encoder, 3)
@@ -59,7 +59,9 @@ async def test_an_encoder_is_kept_in_touch_and_told_at_once_that_it_is_replaced(
     assert (encoder.keeper.yielded, encoder.transitions) == (True, 1)
 
 
-async def test_an_encoder_that_is_out_of_reach_is_told_until_it_has_yielded(encoder: Encoder) -> None:
+async def test_an_encoder_that_is_out_of_reach_is_told_until_it_has_yielded(
+    encoder: ContactedEncoder,
+) -> None:
     encoder.reachable = False
     encoder.keeper.replace()
     running = asyncio.create_task(encoder.keeper.run())
@@ -71,7 +73,7 @@ async def test_an_encoder_that_is_out_of_reach_is_told_until_it_has_yielded(enco
     assert encoder.keeper.yielded
 
 
-async def test_who_does_not_lead_is_in_touch_with_nobody(encoder: Encoder) -> None:
+async def test_who_does_not_lead_is_in_touch_with_nobody(encoder: ContactedEncoder) -> None:
     encoder.leads = False
     encoder.keeper.replace()
     running = asyncio.create_task(encoder.keeper.run())

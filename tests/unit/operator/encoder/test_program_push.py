@@ -22,7 +22,7 @@ AHEAD_S, BEHIND_S = 1_000_005.0, 1_000_000.0
 STOP = PROGRAM.model_copy(update={"stop": True})
 
 
-class Encoder:
+class RevisionEncoder:
     """Takes programmes as an encoder does: none of an earlier revision than it knows."""
 
     def __init__(self) -> None:
@@ -41,8 +41,8 @@ class Encoder:
         self.taken.append(program)
 
 
-class Operator:
-    def __init__(self, encoder: Encoder, clock_s: float = BEHIND_S) -> None:
+class PushingOperator:
+    def __init__(self, encoder: RevisionEncoder, clock_s: float = BEHIND_S) -> None:
         self.changes = 0
         self.leads = True
         self.push = ProgramPush("show-run-1", encoder.put, self._changed, lambda: self.leads, lambda: clock_s)
@@ -63,19 +63,19 @@ async def turns(number: int = 50) -> None:
 
 
 @pytest.fixture
-def encoder() -> Encoder:
-    return Encoder()
+def encoder() -> RevisionEncoder:
+    return RevisionEncoder()
 
 
 @pytest.fixture
-async def operator(encoder: Encoder) -> AsyncIterator[Operator]:
-    operator = Operator(encoder)
+async def operator(encoder: RevisionEncoder) -> AsyncIterator[PushingOperator]:
+    operator = PushingOperator(encoder)
     yield operator
     operator.task.cancel()
 
 
 async def test_a_programme_is_pushed_once_under_a_growing_revision(
-    encoder: Encoder, operator: Operator
+    encoder: RevisionEncoder, operator: PushingOperator
 ) -> None:
     for program in (PROGRAM, PROGRAM, STOP):
         await operator.wants(program)
@@ -86,7 +86,7 @@ async def test_a_programme_is_pushed_once_under_a_growing_revision(
 
 
 async def test_an_acknowledged_programme_is_not_settled_while_another_is_wanted(
-    encoder: Encoder, operator: Operator
+    encoder: RevisionEncoder, operator: PushingOperator
 ) -> None:
     await operator.wants(PROGRAM)
     assert operator.push.settled == digest(PROGRAM)
@@ -99,11 +99,13 @@ async def test_an_acknowledged_programme_is_not_settled_while_another_is_wanted(
 
 
 @pytest.mark.parametrize("reported", [True, False])
-async def test_a_leader_whose_clock_is_behind_takes_the_revision_on(encoder: Encoder, reported: bool) -> None:
-    before = Operator(encoder, AHEAD_S)
+async def test_a_leader_whose_clock_is_behind_takes_the_revision_on(
+    encoder: RevisionEncoder, reported: bool
+) -> None:
+    before = PushingOperator(encoder, AHEAD_S)
     await before.wants(PROGRAM)
     before.task.cancel()
-    after = Operator(encoder, BEHIND_S)
+    after = PushingOperator(encoder, BEHIND_S)
     if reported:
         after.push.reported(encoder.revision, reconnected=True)
     for program in (STOP, PROGRAM):
@@ -115,7 +117,7 @@ async def test_a_leader_whose_clock_is_behind_takes_the_revision_on(encoder: Enc
 
 
 async def test_a_programme_that_was_lost_or_replaced_by_another_operator_is_pushed_again(
-    encoder: Encoder, operator: Operator
+    encoder: RevisionEncoder, operator: PushingOperator
 ) -> None:
     await operator.wants(PROGRAM)
     for revision in (0, encoder.revision + 7000):
@@ -129,7 +131,7 @@ async def test_a_programme_that_was_lost_or_replaced_by_another_operator_is_push
 
 
 async def test_a_refusal_is_told_once_and_not_retried_at_every_look(
-    encoder: Encoder, operator: Operator
+    encoder: RevisionEncoder, operator: PushingOperator
 ) -> None:
     encoder.fails = ProgramRefused("HTTP 400: not a program")
     for _ in range(20):
@@ -143,7 +145,9 @@ async def test_a_refusal_is_told_once_and_not_retried_at_every_look(
     assert encoder.taken[0].stop
 
 
-async def test_what_is_wanted_no_more_is_no_longer_refused(encoder: Encoder, operator: Operator) -> None:
+async def test_what_is_wanted_no_more_is_no_longer_refused(
+    encoder: RevisionEncoder, operator: PushingOperator
+) -> None:
     await operator.wants(PROGRAM)
     encoder.fails = ProgramRefused("HTTP 400: not a program")
     await operator.wants(STOP)
@@ -154,7 +158,7 @@ async def test_what_is_wanted_no_more_is_no_longer_refused(encoder: Encoder, ope
 
 
 async def test_an_encoder_that_is_back_gets_its_programme_at_once(
-    encoder: Encoder, operator: Operator
+    encoder: RevisionEncoder, operator: PushingOperator
 ) -> None:
     encoder.fails = EncoderUnreachable("connection refused")
     await operator.wants(PROGRAM)
@@ -165,7 +169,7 @@ async def test_an_encoder_that_is_back_gets_its_programme_at_once(
 
 
 async def test_what_an_encoder_never_got_is_not_pushed_once_it_is_replaced(
-    encoder: Encoder, operator: Operator
+    encoder: RevisionEncoder, operator: PushingOperator
 ) -> None:
     encoder.fails = EncoderUnreachable("connection refused")
     await operator.wants(PROGRAM)
@@ -177,7 +181,7 @@ async def test_what_an_encoder_never_got_is_not_pushed_once_it_is_replaced(
 
 
 async def test_nothing_is_pushed_by_an_operator_that_does_not_lead_at_the_moment(
-    encoder: Encoder, operator: Operator
+    encoder: RevisionEncoder, operator: PushingOperator
 ) -> None:
     operator.leads = False
     await operator.wants(PROGRAM)

@@ -24,7 +24,7 @@ SHOWN = ShownPreviews(2, frozenset({CAMERA, ShownSource("source-far", "another",
 SECRET = "a secret of these tests, long enough"
 
 
-class Gateway:
+class RecordingGateway:
     """Remembers what it was told."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class SomeCredentials:
 
 
 @asynccontextmanager
-async def pushing(gateway: Gateway, *projects: str) -> AsyncIterator[PreviewPush]:
+async def pushing(gateway: RecordingGateway, *projects: str) -> AsyncIterator[PreviewPush]:
     access = GatewayRoomAccess(
         "http://rooms:7880", cast(Any, SomeCredentials()), lambda room: room in projects
     )
@@ -66,7 +66,7 @@ async def pushing(gateway: Gateway, *projects: str) -> AsyncIterator[PreviewPush
 
 
 async def test_a_gateway_gets_its_own_previews_with_tokens_and_nothing_twice() -> None:
-    gateway = Gateway()
+    gateway = RecordingGateway()
     async with pushing(gateway, "room") as push:
         push.want("room", SHOWN)
         await until(lambda: gateway.puts)
@@ -88,7 +88,7 @@ async def test_a_gateway_gets_its_own_previews_with_tokens_and_nothing_twice() -
 
 
 async def test_what_fails_is_tried_again() -> None:
-    gateway = Gateway()
+    gateway = RecordingGateway()
     gateway.fails = 3
     async with pushing(gateway, "room") as push:
         push.want("room", SHOWN)
@@ -96,7 +96,7 @@ async def test_what_fails_is_tried_again() -> None:
 
 
 async def test_a_gateway_that_was_restarted_is_told_again() -> None:
-    gateway = Gateway()
+    gateway = RecordingGateway()
     async with pushing(gateway, "room") as push:
         push.want("room", SHOWN)
         await until(lambda: gateway.rooms)
@@ -106,7 +106,7 @@ async def test_a_gateway_that_was_restarted_is_told_again() -> None:
 
 
 async def test_a_new_leader_ends_rooms_of_projects_that_are_gone_and_waits_with_all_others() -> None:
-    gateway = Gateway()
+    gateway = RecordingGateway()
     async with pushing(gateway, "present", "gone") as push:
         push.want("present", SHOWN)
         push.want("gone", SHOWN)
@@ -118,7 +118,7 @@ async def test_a_new_leader_ends_rooms_of_projects_that_are_gone_and_waits_with_
 
 
 async def test_a_change_of_one_room_is_no_look_at_all_others() -> None:
-    gateway, looked = Gateway(), 0
+    gateway, looked = RecordingGateway(), 0
     gateway.rooms = {f"old-{number}": RoomPreviews(url="ws://rooms", opening=1) for number in range(50)}
 
     def exists(room: str) -> bool:
@@ -142,7 +142,7 @@ async def test_a_change_of_one_room_is_no_look_at_all_others() -> None:
 
 
 async def test_the_rooms_of_a_project_that_goes_show_nothing() -> None:
-    gateway, projects = Gateway(), ["room"]
+    gateway, projects = RecordingGateway(), ["room"]
     access = GatewayRoomAccess(
         "http://rooms:7880", cast(Any, SomeCredentials()), lambda room: room in projects
     )
@@ -158,14 +158,14 @@ async def test_the_rooms_of_a_project_that_goes_show_nothing() -> None:
 
 async def test_tokens_are_renewed_before_they_expire(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preview_push, "RENEW_S", 0.02)
-    gateway = Gateway()
+    gateway = RecordingGateway()
     async with pushing(gateway, "room") as push:
         push.want("room", SHOWN)
         await until(lambda: gateway.puts > 3)
 
 
 async def test_nothing_is_said_while_another_process_leads() -> None:
-    gateway = Gateway()
+    gateway = RecordingGateway()
     gateway.reachable = False
     async with pushing(gateway, "room") as push:
         push.want("room", SHOWN)

@@ -21,7 +21,7 @@ SECRET = "s" * 32
 CAMERA = frozenset({("source-cam", "Camera")})
 
 
-class Server:
+class FakeRoomServer:
     """One room that looks empty to those who list it, as the real server counts every few seconds."""
 
     def __init__(self) -> None:
@@ -46,11 +46,13 @@ class Server:
 
 
 @pytest.fixture
-def server() -> Server:
-    return Server()
+def server() -> FakeRoomServer:
+    return FakeRoomServer()
 
 
-async def passed(server: Server, wanted: KeptRoom, passes: int, monkeypatch: pytest.MonkeyPatch) -> KeptRooms:
+async def passed(
+    server: FakeRoomServer, wanted: KeptRoom, passes: int, monkeypatch: pytest.MonkeyPatch
+) -> KeptRooms:
     """The rooms after so many passes."""
     monkeypatch.setattr(rooms_module, "INTERVAL_S", 0.0)
     rooms = KeptRooms(cast(Any, server))
@@ -62,21 +64,21 @@ async def passed(server: Server, wanted: KeptRoom, passes: int, monkeypatch: pyt
 
 
 async def test_a_room_that_looks_empty_is_asked_rarely(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: FakeRoomServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await passed(server, KeptRoom("show", 1, 1), 20, monkeypatch)
     assert server.asked["participants"] <= 2 + 20 // QUIET_PASSES
 
 
 async def test_one_with_a_source_to_show_is_asked_each_time(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: FakeRoomServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 20, monkeypatch)
     assert server.asked["participants"] >= 20
 
 
 async def test_who_claims_another_role_is_given_their_own(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: FakeRoomServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claim = '{"displayName":"Ben","participantRole":"ROLE_HOST"}'
 
@@ -94,7 +96,7 @@ async def test_who_claims_another_role_is_given_their_own(
 
 
 async def test_a_preview_with_another_name_is_renamed_and_nobody_else(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: FakeRoomServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.there = [
         ServerParticipant("source-cam", "Former", 1, False, (), metadata='{"displayName":"Former"}'),
@@ -118,7 +120,7 @@ async def test_a_previews_metadata_names_its_video_once_that_is_published(
         (("TR_1",), joined, [("source-cam", "Camera", published)]),
         (("TR_1",), published, []),
     ):
-        server = Server()
+        server = FakeRoomServer()
         server.there = [ServerParticipant("source-cam", "Camera", 1, False, (), videos, metadata)]
         await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 1, monkeypatch)
         assert server.renamed[:1] == written

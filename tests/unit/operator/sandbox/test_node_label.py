@@ -11,7 +11,7 @@ from onair_operator.sandbox import node_label
 from onair_operator.sandbox.node_label import LabelRefused, NodeLabel, keep
 
 
-class Recorded(NodeLabel):
+class RecordingNodeLabel(NodeLabel):
     """Takes what is written; fails as a test says, and stops after so many looks."""
 
     def __init__(self, stop: Event, looks: int, failures: list[Exception | None] | None = None) -> None:
@@ -37,7 +37,7 @@ def ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_it_is_written_again_as_somebody_may_have_removed_it(ready: Path) -> None:
     stop = Event()
-    label = Recorded(stop, 3)
+    label = RecordingNodeLabel(stop, 3)
     keep(label, stop, lambda: None)
     assert label.written == ["installed"] * 3
     assert ready.exists()
@@ -47,7 +47,7 @@ def test_a_node_where_the_sandbox_does_not_work_loses_it_and_says_so_once(
     ready: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stop = Event()
-    label = Recorded(stop, 3)
+    label = RecordingNodeLabel(stop, 3)
     refusals = iter([None, "no user namespaces", "no user namespaces"])
     keep(label, stop, lambda: next(refusals))
     assert label.written == ["installed", None, None]
@@ -64,12 +64,12 @@ def test_one_that_could_not_be_written_is_tried_again_and_not_ready_until_then(
     failure: Exception, ready: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stop = Event()
-    first = Recorded(stop, 1, [failure])
+    first = RecordingNodeLabel(stop, 1, [failure])
     keep(first, stop, lambda: None)
     assert not ready.exists()
     assert f"the node's label could not be written: {failure}" in capsys.readouterr().err
     stop.clear()
-    second = Recorded(stop, 2, [failure, None])
+    second = RecordingNodeLabel(stop, 2, [failure, None])
     keep(second, stop, lambda: None)
     assert second.written == ["installed", "installed"]
     assert ready.exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.support.media.live_view import SAMPLE_RATE, Recording, beginning
+from tests.support.media.live_view import SAMPLE_RATE, LiveRecording, beginning
 from tests.support.scene.camera import TONE_HZ, tone_level
 
 PIECE = 1024
@@ -15,7 +15,7 @@ def test_rounded_times_take_nothing_from_a_tone(first_s: float) -> None:
     tone = np.sin(2 * np.pi * TONE_HZ * np.arange(48 * PIECE) / SAMPLE_RATE).astype(np.float32) / np.float32(
         4
     )
-    recording, until_s = Recording(), -1.0
+    recording, until_s = LiveRecording(), -1.0
     for piece in tone.reshape(-1, PIECE):
         at_s = beginning(round(first_s + len(recording.sounds) * PIECE / SAMPLE_RATE, 3), until_s)
         recording.sounds.append((at_s, piece))
@@ -29,4 +29,4 @@ def test_a_gap_stays_one() -> None:
 
 
 def test_recordings_are_told_apart_even_while_they_are_alike() -> None:
-    assert Recording() != Recording()
+    assert LiveRecording() != LiveRecording()

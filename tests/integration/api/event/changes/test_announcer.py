@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.event_client import HttpStream, WebSocket, events_of
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.fixtures import doors
 
 from onair_crds.shapes import JsonObject
@@ -21,7 +21,7 @@ SESSION = {"SessionId": "studio-7"}
 class Watchers:
     """The same subscription on both replicas."""
 
-    def __init__(self, host: User, one: Facade, two: Facade) -> None:
+    def __init__(self, host: User, one: FacadeThread, two: FacadeThread) -> None:
         self.first, self.second = WebSocket(one, host.token), WebSocket(two, host.token)
         for each in (self.first, self.second):
             each.subscribe()
@@ -44,7 +44,7 @@ class Watchers:
 
 
 @pytest.fixture
-def watchers(host: User, one: Facade, two: Facade) -> Iterator[Watchers]:
+def watchers(host: User, one: FacadeThread, two: FacadeThread) -> Iterator[Watchers]:
     watchers = Watchers(host, one, two)
     yield watchers
     watchers.first.close()
@@ -250,7 +250,7 @@ def test_creations_come_parent_before_child(host: User, watchers: Watchers) -> N
             watchers.payload(type_, "CREATE")
 
 
-def test_wildcards_select_families(host: User, one: Facade) -> None:
+def test_wildcards_select_families(host: User, one: FacadeThread) -> None:
     with HttpStream(
         one, host, sse=False, **{"subscribe.name": "*:EVENT_TYPE_PROJECT:*|*COLLECTION*DELETE"}
     ) as lines:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
-from tests.support.facade import Facade, User
-from tests.support.layouts import Canvas, layout
+from tests.support.facade import FacadeThread, User
+from tests.support.layouts import LayoutClient, layout
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
@@ -21,11 +21,11 @@ ANIMATION = [{"properties": ["x"], "durationMs": 300}]
 
 
 @dataclass
-class Followed:
+class FollowedLayer:
     """A layer whose updates its host follows."""
 
     host: User
-    canvas: Canvas
+    canvas: LayoutClient
     layer_id: str
     stream: WebSocket
 
@@ -45,17 +45,17 @@ class Followed:
 
 
 @pytest.fixture
-def layer(own: Facade, sign_in: SignIn) -> Iterator[Followed]:
+def layer(own: FacadeThread, sign_in: SignIn) -> Iterator[FollowedLayer]:
     host = sign_in(facade=own)
     canvas = layout(host.project())
     layer_id = canvas.add(x=0)["id"]
     with WebSocket(own, host.token) as stream:
         stream.subscribe("*:EVENT_TYPE_LAYER:EVENT_SUB_TYPE_UPDATE", layoutId=canvas.id)
-        yield Followed(host, canvas, layer_id, stream)
+        yield FollowedLayer(host, canvas, layer_id, stream)
 
 
 def test_a_plain_drag_does_not_wait_for_a_frozen_redis(
-    own: Facade, redis: RedisServer, layer: Followed
+    own: FacadeThread, redis: RedisServer, layer: FollowedLayer
 ) -> None:
     redis.freeze()
     latencies = [layer.drag(x) for x in range(1, 6)]
@@ -69,7 +69,7 @@ def test_a_plain_drag_does_not_wait_for_a_frozen_redis(
 
 
 def test_an_animated_update_arrives_without_its_animation_when_redis_freezes(
-    redis: RedisServer, layer: Followed
+    redis: RedisServer, layer: FollowedLayer
 ) -> None:
     redis.freeze()
     layer.patch(x=1, requestAnimation=ANIMATION)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.event_client import WebSocket, events_of
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 from tests.support.fixtures import doors
-from tests.support.layouts import Canvas, layout
+from tests.support.layouts import LayoutClient, layout
 
 from onair_crds.shapes import JsonObject
 
@@ -19,10 +19,10 @@ WHY: JsonObject = {"requestMetadata": {"why": "drag"}}
 ANIMATION = [{"properties": ["x"], "durationMs": 300}]
 
 
-class Stage:
+class LayoutStage:
     """A layout, and a stream of its events on the other replica."""
 
-    def __init__(self, canvas: Canvas, stream: WebSocket) -> None:
+    def __init__(self, canvas: LayoutClient, stream: WebSocket) -> None:
         self.canvas, self.stream = canvas, stream
 
     def next(self, type_: str, sub_type: str) -> JsonObject:
@@ -32,16 +32,16 @@ class Stage:
 
 
 @pytest.fixture
-def stage(host: User, two: Facade) -> Iterator[Stage]:
+def stage(host: User, two: FacadeThread) -> Iterator[LayoutStage]:
     show = host.project()
     with WebSocket(two, host.token) as stream:
         stream.subscribe("*:layout:*", projectId=show.id)
-        stage = Stage(layout(show), stream)
+        stage = LayoutStage(layout(show), stream)
         assert stage.next("LAYOUT", "CREATE")["id"] == stage.canvas.id
         yield stage
 
 
-def test_one_layer_at_a_time(stage: Stage) -> None:
+def test_one_layer_at_a_time(stage: LayoutStage) -> None:
     made = stage.canvas.add(x=1, **WHY)
     assert stage.next("LAYER", "CREATE") == made
     changed = stage.canvas.patch(made["id"], x=5, requestAnimation=ANIMATION, **WHY)
@@ -54,7 +54,7 @@ def test_one_layer_at_a_time(stage: Stage) -> None:
     assert stage.next("LAYER", "DELETE") == deleted
 
 
-def test_a_batch_is_one_event(stage: Stage) -> None:
+def test_a_batch_is_one_event(stage: LayoutStage) -> None:
     items = [{"create": {"type": "square"}}, {"create": {"type": "text", "parentId": "index:0"}}]
     response = stage.canvas.batch(*items, requestAnimationMode="REQUEST_ANIMATION_MODE_SERIES", **WHY)
     event = stage.next("LAYER", "BATCH")
@@ -64,14 +64,14 @@ def test_a_batch_is_one_event(stage: Stage) -> None:
     stage.stream.assert_silent()
 
 
-def test_the_layout_itself(stage: Stage, host: User) -> None:
+def test_the_layout_itself(stage: LayoutStage, host: User) -> None:
     changed = host.ok("PATCH", stage.canvas.path, {"width": 640, **WHY})
     assert stage.next("LAYOUT", "UPDATE") == changed
     host.ok("DELETE", stage.canvas.path, WHY)
     assert stage.next("LAYOUT", "DELETE") == {"id": stage.canvas.id, **WHY}
 
 
-def test_events_of_a_drag_come_in_the_order_of_its_commits(stage: Stage) -> None:
+def test_events_of_a_drag_come_in_the_order_of_its_commits(stage: LayoutStage) -> None:
     made = stage.canvas.add(x=0)
     assert stage.next("LAYER", "CREATE")["id"] == made["id"]
     for x in range(1, 31):

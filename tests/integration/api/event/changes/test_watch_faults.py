@@ -8,7 +8,7 @@ import pytest
 from tests.support.api_server_proxy import Proxy, StartBehind
 from tests.support.control_plane import ControlPlane
 from tests.support.event_client import SignIn, WebSocket
-from tests.support.facade import Facade, Show, StoredResources
+from tests.support.facade import FacadeThread, Show, StoredResources
 from tests.support.subscriber import PREFIX, SHOWS, compare, new_shows
 from tests.support.waiting import wait_for
 
@@ -16,7 +16,7 @@ from onair_api.settings import CacheSettings
 
 
 @pytest.fixture
-def behind(start_behind: StartBehind) -> Iterator[Facade]:
+def behind(start_behind: StartBehind) -> Iterator[FacadeThread]:
     cache = CacheSettings(
         watch_timeout_s=1, inactivity_s=1.5, stale_after_s=2.5, backoff_initial_s=0.02, backoff_max_s=0.2
     )
@@ -25,12 +25,12 @@ def behind(start_behind: StartBehind) -> Iterator[Facade]:
 
 
 @pytest.fixture
-def shows(behind: Facade, sign_in: SignIn) -> list[Show]:
+def shows(behind: FacadeThread, sign_in: SignIn) -> list[Show]:
     return new_shows(sign_in(facade=behind))
 
 
 def test_a_watch_that_is_cut_again_and_again_misses_nothing(
-    behind: Facade, proxy: Proxy, shows: list[Show], resources: StoredResources
+    behind: FacadeThread, proxy: Proxy, shows: list[Show], resources: StoredResources
 ) -> None:
     def change() -> None:
         for number in range(120):
@@ -45,7 +45,7 @@ def test_a_watch_that_is_cut_again_and_again_misses_nothing(
 
 
 def test_a_watch_that_falls_silent_is_opened_anew(
-    behind: Facade, proxy: Proxy, shows: list[Show], resources: StoredResources
+    behind: FacadeThread, proxy: Proxy, shows: list[Show], resources: StoredResources
 ) -> None:
     def change() -> None:
         proxy.silence()
@@ -61,7 +61,11 @@ def test_a_watch_that_falls_silent_is_opened_anew(
 
 
 def test_a_watch_too_far_behind_lists_again_and_tells_the_difference(
-    behind: Facade, proxy: Proxy, shows: list[Show], resources: StoredResources, control_plane: ControlPlane
+    behind: FacadeThread,
+    proxy: Proxy,
+    shows: list[Show],
+    resources: StoredResources,
+    control_plane: ControlPlane,
 ) -> None:
     def change() -> None:
         proxy.cut(refuse=True)
@@ -81,7 +85,7 @@ def test_a_watch_too_far_behind_lists_again_and_tells_the_difference(
     assert gone(behind) > before, "the API server answered 410"
 
 
-def gone(facade: Facade) -> float:
+def gone(facade: FacadeThread) -> float:
     lines = facade.http.get("/metrics").text.splitlines()
     found = [line for line in lines if line.startswith("onair_api_watch_restarts") and "gone" in line]
     return sum(float(line.rpartition(" ")[2]) for line in found)

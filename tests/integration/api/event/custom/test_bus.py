@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.support.control_plane import ControlPlane, free_port
 from tests.support.event_client import PUBLISH, SignIn, WebSocket, events_of, publishes
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.redis_server import RedisServer
 from tests.support.subscriber import PREFIX, compare, new_shows
 from tests.support.waiting import wait_for
@@ -39,7 +39,7 @@ def assert_refused_at_once(user: User) -> None:
     assert "127.0.0.1" not in response.text
 
 
-def test_redis_stopped_and_started(own: Facade, redis: RedisServer, sign_in: SignIn) -> None:
+def test_redis_stopped_and_started(own: FacadeThread, redis: RedisServer, sign_in: SignIn) -> None:
     host = sign_in(facade=own)
     with WebSocket(own, host.token) as socket:
         socket.subscribe()
@@ -59,7 +59,7 @@ def test_redis_stopped_and_started(own: Facade, redis: RedisServer, sign_in: Sig
                 assert events_of(each, 1)[0]["event"]["name"] == "e"
 
 
-def test_a_redis_that_falls_silent_is_noticed(own: Facade, redis: RedisServer, sign_in: SignIn) -> None:
+def test_a_redis_that_falls_silent_is_noticed(own: FacadeThread, redis: RedisServer, sign_in: SignIn) -> None:
     host = sign_in(facade=own)
     with WebSocket(own, host.token) as socket:
         socket.subscribe()
@@ -78,7 +78,7 @@ def test_a_redis_that_falls_silent_is_noticed(own: Facade, redis: RedisServer, s
 
 @pytest.mark.parametrize("fault", ["stopped", "silent"])
 def test_without_redis_every_subscriber_sees_what_is_stored(
-    own: Facade,
+    own: FacadeThread,
     redis: RedisServer,
     sign_in: SignIn,
     rights: Path,
@@ -87,7 +87,7 @@ def test_without_redis_every_subscriber_sees_what_is_stored(
 ) -> None:
     """Two replicas, changes over HTTP on either and by kubectl, before, during and after."""
     settings: dict[str, Any] = {"redis": RedisSettings(url=redis.url), "events": EventSettings(drain_s=0.1)}
-    with Facade(rights, resources.shows, resources.release, **settings) as other:
+    with FacadeThread(rights, resources.shows, resources.release, **settings) as other:
         shows = new_shows(sign_in(facade=own))
         beyond = User(other, shows[0].user.token)
         wait_for(lambda: beyond.call("GET", shows[-1].path).is_success, "both know them")
@@ -99,7 +99,7 @@ def test_without_redis_every_subscriber_sees_what_is_stored(
                 if number % 3 == 0:
                     resources.patch("projects", show.id, {"spec": {"metadata": {round_: -number}}})
 
-        def is_cut_off(facade: Facade) -> bool:
+        def is_cut_off(facade: FacadeThread) -> bool:
             return not facade.bus.connected
 
         def change() -> None:
@@ -122,12 +122,12 @@ def test_without_redis_every_subscriber_sees_what_is_stored(
 
 
 def test_what_was_published_elsewhere_while_the_link_was_down_arrives(
-    own: Facade, redis: RedisServer, sign_in: SignIn, rights: Path, resources: StoredResources
+    own: FacadeThread, redis: RedisServer, sign_in: SignIn, rights: Path, resources: StoredResources
 ) -> None:
     host = sign_in(facade=own)
     settings: dict[str, Any] = {"redis": RedisSettings(url=redis.url), "events": EventSettings(drain_s=0.1)}
     with (
-        Facade(rights, resources.shows, resources.release, **settings) as other,
+        FacadeThread(rights, resources.shows, resources.release, **settings) as other,
         WebSocket(own, host.token) as stream,
     ):
         stream.subscribe()
@@ -142,7 +142,7 @@ def test_what_was_published_elsewhere_while_the_link_was_down_arrives(
 
 
 def test_what_was_published_elsewhere_before_redis_was_first_reached_arrives(
-    own: Facade, redis: RedisServer, sign_in: SignIn, rights: Path, resources: StoredResources
+    own: FacadeThread, redis: RedisServer, sign_in: SignIn, rights: Path, resources: StoredResources
 ) -> None:
     """A session is not kept waiting for Redis: what comes after it was subscribed is for it."""
     host = sign_in(facade=own)
@@ -153,7 +153,7 @@ def test_what_was_published_elsewhere_before_redis_was_first_reached_arrives(
         "events": EventSettings(drain_s=0.1),
     }
     with (
-        Facade(rights, resources.shows, resources.release, **settings) as late,
+        FacadeThread(rights, resources.shows, resources.release, **settings) as late,
         WebSocket(late, host.token) as stream,
     ):
         stream.subscribe()
@@ -172,7 +172,7 @@ def cut(bus: Any) -> None:
 
 
 def test_streams_outlive_the_api_server(
-    own: Facade, control_plane: ControlPlane, resources: StoredResources, sign_in: SignIn
+    own: FacadeThread, control_plane: ControlPlane, resources: StoredResources, sign_in: SignIn
 ) -> None:
     host = sign_in(facade=own)
     show = host.project()

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, SignIn, WebSocket
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.fixtures import doors
 
 from onair_crds.shapes import JsonObject
@@ -14,7 +14,9 @@ from onair_crds.shapes import JsonObject
 door, pytest_generate_tests = doors.door, doors.pytest_generate_tests
 
 
-def test_an_event_reaches_all_transports_on_both_replicas(host: User, one: Facade, two: Facade) -> None:
+def test_an_event_reaches_all_transports_on_both_replicas(
+    host: User, one: FacadeThread, two: FacadeThread
+) -> None:
     query = {"subscribe.name": "poll:*", "sessionId": "line"}
     with (
         WebSocket(one, host.token, sessionid="socket") as socket,
@@ -43,7 +45,7 @@ def test_an_event_reaches_all_transports_on_both_replicas(host: User, one: Facad
 
 
 @pytest.mark.parametrize("header", ["SessionId", "apistream-sessionid"])
-def test_the_publisher_is_named_by_either_header(host: User, one: Facade, header: str) -> None:
+def test_the_publisher_is_named_by_either_header(host: User, one: FacadeThread, header: str) -> None:
     with WebSocket(one, host.token) as stream:
         stream.subscribe("*")
         host.ok("POST", PUBLISH, {"name": "e", "payload": {}}, headers={header: "caller"})
@@ -51,14 +53,14 @@ def test_the_publisher_is_named_by_either_header(host: User, one: Facade, header
 
 
 @pytest.mark.parametrize("way", ["subprotocol", "header", "query"])
-def test_the_token_comes_in_any_of_three_ways(host: User, one: Facade, way: str) -> None:
+def test_the_token_comes_in_any_of_three_ways(host: User, one: FacadeThread, way: str) -> None:
     with WebSocket(one, host.token, way=way, unknown="ignored") as socket:
         assert socket.ask(ping="a ü", correlationId="c1")["pong"] == "a ü"
         assert socket.ask(ping="")["pong"] == ""
 
 
 def test_a_publisher_receives_its_own_event_and_a_reply_with_its_correlation_id(
-    host: User, one: Facade, two: Facade
+    host: User, one: FacadeThread, two: FacadeThread
 ) -> None:
     with WebSocket(one, host.token, sessionid="me") as mine, WebSocket(two, host.token) as other:
         mine.subscribe()
@@ -72,7 +74,7 @@ def test_a_publisher_receives_its_own_event_and_a_reply_with_its_correlation_id(
         assert other.next()["result"] == {"sessionId": "me", "event": published}
 
 
-def test_an_unsubscribed_name_is_not_delivered(host: User, one: Facade) -> None:
+def test_an_unsubscribed_name_is_not_delivered(host: User, one: FacadeThread) -> None:
     with WebSocket(one, host.token) as socket:
         assert socket.ask(subscribe={"name": "a", "events": []}, correlationId="1")["subscribed"] == {
             "name": "a",
@@ -89,7 +91,7 @@ def test_an_unsubscribed_name_is_not_delivered(host: User, one: Facade) -> None:
         assert "unsubscribed" in socket.ask(unsubscribe={"name": "a"})
 
 
-def test_the_query_publishes_an_empty_payload(host: User, one: Facade) -> None:
+def test_the_query_publishes_an_empty_payload(host: User, one: FacadeThread) -> None:
     with HttpStream(
         one, host, sse=False, **{"subscribe.name": "*", "publish.name": "hi", "correlationId": "q"}
     ) as lines:
@@ -99,7 +101,7 @@ def test_the_query_publishes_an_empty_payload(host: User, one: Facade) -> None:
         assert next(r["published"] for r in results if "published" in r)["payload"] == {}
 
 
-def test_scopes(host: User, one: Facade, two: Facade, sign_in: SignIn) -> None:
+def test_scopes(host: User, one: FacadeThread, two: FacadeThread, sign_in: SignIn) -> None:
     show = host.project()
     sibling = host.project(show.collection)
     other = host.project()
@@ -174,7 +176,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("body", "said"), WRONG)
-def test_what_cannot_be_published(host: User, one: Facade, body: JsonObject, said: str) -> None:
+def test_what_cannot_be_published(host: User, one: FacadeThread, body: JsonObject, said: str) -> None:
     response = host.call("POST", PUBLISH, body)
     assert (response.status_code, response.json()["code"]) == (400, 3)
     assert response.json()["message"].startswith(said)
@@ -187,7 +189,7 @@ def test_what_cannot_be_published(host: User, one: Facade, body: JsonObject, sai
         assert socket.ask(ping="still open")["pong"] == "still open"
 
 
-def test_what_the_caller_does_not_see_is_not_found(host: User, one: Facade, sign_in: SignIn) -> None:
+def test_what_the_caller_does_not_see_is_not_found(host: User, one: FacadeThread, sign_in: SignIn) -> None:
     foreign = sign_in(facade=one).project()
     own = host.project()
     with WebSocket(one, host.token) as socket:
@@ -222,14 +224,14 @@ def test_what_the_caller_does_not_see_is_not_found(host: User, one: Facade, sign
         '{"ping":1}',
     ],
 )
-def test_a_bad_request_never_closes_the_stream(host: User, one: Facade, text: str) -> None:
+def test_a_bad_request_never_closes_the_stream(host: User, one: FacadeThread, text: str) -> None:
     with WebSocket(one, host.token) as socket:
         socket.socket.send(text)
         assert socket.next()["result"]["error"]["code"] == 3
         assert socket.ask(ping="on")["pong"] == "on"
 
 
-def test_a_layouts_ids_must_match(host: User, one: Facade, resources: StoredResources) -> None:
+def test_a_layouts_ids_must_match(host: User, one: FacadeThread, resources: StoredResources) -> None:
     show, other = host.project(), host.project()
     layout = f"layout-{show.id}"
     resources.apply("Layout", "layouts", layout, {"projectId": show.id, "collectionId": show.collection})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, WebSocket, events_of
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
@@ -24,7 +24,7 @@ def publish(user: User, name: str, **target: str) -> None:
     user.ok("POST", PUBLISH, {"name": name, "payload": {}, **({"target": target} if target else {})})
 
 
-def left(facade: Facade) -> None:
+def left(facade: FacadeThread) -> None:
     """Waits until the replica has stored the sessions of its streams."""
     streams = facade.services.events.streams
     wait_for(lambda: not streams.open_sessions and not streams.closing_sessions, "the stream is closed")
@@ -36,7 +36,7 @@ def names(stream: WebSocket | HttpStream, count: int) -> list[str]:
 
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_the_gap_is_covered(
-    host: User, one: Facade, two: Facade, session_id: str, *, elsewhere: bool
+    host: User, one: FacadeThread, two: FacadeThread, session_id: str, *, elsewhere: bool
 ) -> None:
     show = host.project()
     with WebSocket(one, host.token, sessionid=session_id) as socket:
@@ -68,7 +68,7 @@ def test_the_gap_is_covered(
 
 
 def test_only_what_the_session_subscribed_to_before_is_replayed(
-    host: User, one: Facade, two: Facade, session_id: str
+    host: User, one: FacadeThread, two: FacadeThread, session_id: str
 ) -> None:
     with WebSocket(one, host.token, sessionid=session_id) as socket:
         socket.subscribe("a")
@@ -82,7 +82,7 @@ def test_only_what_the_session_subscribed_to_before_is_replayed(
 
 
 def test_another_users_session_of_the_same_id_gets_nothing(
-    host: User, one: Facade, session_id: str, sign_in: object
+    host: User, one: FacadeThread, session_id: str, sign_in: object
 ) -> None:
     with WebSocket(one, host.token, sessionid=session_id) as socket:
         socket.subscribe()
@@ -97,16 +97,16 @@ def test_another_users_session_of_the_same_id_gets_nothing(
 @pytest.fixture
 def tiny(
     rights: Path, resources: StoredResources, redis_server: RedisServer, replicas: object
-) -> Iterator[Facade]:
+) -> Iterator[FacadeThread]:
     """A replica that keeps three events, all kinds together."""
     events = EventSettings(drain_s=0.2, replay_events=3)
     redis = RedisSettings(url=redis_server.url)
-    with Facade(rights, resources.shows, resources.release, redis=redis, events=events) as facade:
+    with FacadeThread(rights, resources.shows, resources.release, redis=redis, events=events) as facade:
         wait_for(lambda: facade.bus.connected, "Redis is connected")
         yield facade
 
 
-def test_a_loss_is_reported(host: User, tiny: Facade, session_id: str) -> None:
+def test_a_loss_is_reported(host: User, tiny: FacadeThread, session_id: str) -> None:
     user = User(tiny, host.token)
     show = user.project()
     with WebSocket(tiny, host.token, sessionid=session_id) as socket:
@@ -132,7 +132,7 @@ def test_a_loss_is_reported(host: User, tiny: Facade, session_id: str) -> None:
 
 
 def test_a_connection_that_breaks_before_it_subscribes_misses_nothing(
-    host: User, one: Facade, two: Facade, session_id: str
+    host: User, one: FacadeThread, two: FacadeThread, session_id: str
 ) -> None:
     with WebSocket(one, host.token, sessionid=session_id) as socket:
         socket.subscribe("e")
@@ -149,7 +149,7 @@ def test_a_connection_that_breaks_before_it_subscribes_misses_nothing(
 
 def test_a_replica_that_started_too_late_reports_the_loss(
     host: User,
-    one: Facade,
+    one: FacadeThread,
     session_id: str,
     rights: Path,
     resources: StoredResources,
@@ -163,7 +163,7 @@ def test_a_replica_that_started_too_late_reports_the_loss(
     publish(host, "e1", projectId=show.id)
     show.patch(metadata="missed")
     settings = {"redis": RedisSettings(url=redis_server.url), "events": EventSettings(drain_s=0.2)}
-    with Facade(rights, resources.shows, resources.release, **settings) as young:
+    with FacadeThread(rights, resources.shows, resources.release, **settings) as young:
         wait_for(lambda: young.bus.connected, "Redis is connected")
         with WebSocket(young, host.token, sessionid=session_id) as socket:
             socket.subscribe("e*|*PROJECT*", projectId=show.id)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, SignIn, WebSocket, events_of
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.tokens import invite, refreshed
 from tests.support.waiting import wait_for
 
@@ -18,7 +18,7 @@ from onair_crds.shapes import JsonObject
 SECRETS = "/api/v1/namespaces/{}/secrets"
 
 
-class Ended(NamedTuple):
+class EndedToken(NamedTuple):
     """A token, what ends it and gives its successor, and how something is published that both may hear."""
 
     user: User
@@ -27,13 +27,15 @@ class Ended(NamedTuple):
 
 
 @pytest.fixture(params=["its API key is deleted", "it is redeemed"])
-def ended(request: pytest.FixtureRequest, resources: StoredResources, one: Facade, sign_in: SignIn) -> Ended:
+def ended(
+    request: pytest.FixtureRequest, resources: StoredResources, one: FacadeThread, sign_in: SignIn
+) -> EndedToken:
     if request.param == "it is redeemed":
         host = sign_in(facade=one)
         show = host.project()
         guest = invite(show, "GUEST")
         event = {"name": "e", "payload": {}, "target": {"projectId": show.id}}
-        return Ended(guest, lambda: refreshed(guest), lambda _: host.ok("POST", PUBLISH, event))
+        return EndedToken(guest, lambda: refreshed(guest), lambda _: host.ok("POST", PUBLISH, event))
     service = f"breached-{secrets.token_hex(4)}"
     before = {each["metadata"]["name"] for each in resources.secrets(resources.release)}
     user = sign_in("anna", facade=one, key=resources.add_api_key(service))
@@ -44,14 +46,18 @@ def ended(request: pytest.FixtureRequest, resources: StoredResources, one: Facad
         resources.admin.delete(path).raise_for_status()
         return sign_in("anna", facade=one, key=resources.add_api_key(service))
 
-    return Ended(user, end, lambda successor: successor.ok("POST", PUBLISH, {"name": "e", "payload": {}}))
+    return EndedToken(
+        user, end, lambda successor: successor.ok("POST", PUBLISH, {"name": "e", "payload": {}})
+    )
 
 
-def is_refused(facade: Facade, token: str) -> bool:
+def is_refused(facade: FacadeThread, token: str) -> bool:
     return User(facade, token).call("GET", "/collection").status_code == 401
 
 
-def test_a_token_that_has_ended_gets_nothing_of_its_session(ended: Ended, one: Facade, two: Facade) -> None:
+def test_a_token_that_has_ended_gets_nothing_of_its_session(
+    ended: EndedToken, one: FacadeThread, two: FacadeThread
+) -> None:
     token, session = ended.user.token, f"s-{secrets.token_hex(4)}"
     with WebSocket(one, token, sessionid=session) as socket:
         socket.subscribe("*UPDATE|e")

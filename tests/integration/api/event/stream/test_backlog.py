@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import PUBLISH, RawStream, SignIn, WebSocket
-from tests.support.facade import Facade, metric
+from tests.support.facade import FacadeThread, metric
 from tests.support.waiting import wait_for
 
 
 def test_a_slow_reader_gets_a_report_of_its_loss_and_goes_on(
-    own: Facade, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+    own: FacadeThread, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A busy machine takes longer to fill its backlog than a reader may take nothing
     monkeypatch.setattr(own.settings.events, "stalled_after_s", 60.0)
@@ -33,7 +33,7 @@ def test_a_slow_reader_gets_a_report_of_its_loss_and_goes_on(
 
 
 @pytest.mark.parametrize("transport", ["websocket", "http"])
-def test_a_reader_that_takes_nothing_is_cut(own: Facade, sign_in: SignIn, transport: str) -> None:
+def test_a_reader_that_takes_nothing_is_cut(own: FacadeThread, sign_in: SignIn, transport: str) -> None:
     host = sign_in(facade=own)
     with RawStream(own, host, websocket=transport == "websocket"):
         payload = {"x": "y" * 60_000}
@@ -45,5 +45,5 @@ def test_a_reader_that_takes_nothing_is_cut(own: Facade, sign_in: SignIn, transp
         wait_for(gone, "the stream is cut", 30)
 
 
-def dropped(facade: Facade) -> float:
+def dropped(facade: FacadeThread) -> float:
     return metric(facade, 'onair_api_events_dropped_total{reason="slow_reader"}') or 0.0

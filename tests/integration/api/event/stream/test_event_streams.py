@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, RawStream, SignIn, WebSocket
-from tests.support.facade import Facade, StoredResources, User, metric
+from tests.support.facade import FacadeThread, StoredResources, User, metric
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import claims_of
 from tests.support.waiting import wait_for
@@ -21,7 +21,7 @@ DRAIN_S = 0.5
 
 
 def test_a_stream_is_asked_to_reconnect_before_its_token_expires_and_ends_with_it(
-    one: Facade, sign_in: SignIn
+    one: FacadeThread, sign_in: SignIn
 ) -> None:
     short = sign_in(facade=one, maxDuration=3000)
     expires = claims_of(short.token)["exp"]
@@ -51,7 +51,7 @@ def test_limits(
         drain_s=0.2, subscriptions_per_session=2, sessions_per_token=2, payload_bytes=100, prefix="studio"
     )
     redis = RedisSettings(url=redis_server.url)
-    with Facade(rights, resources.shows, resources.release, redis=redis, events=events) as facade:
+    with FacadeThread(rights, resources.shows, resources.release, redis=redis, events=events) as facade:
         host = sign_in(facade=facade)
         with WebSocket(facade, host.token) as socket, WebSocket(facade, host.token):
             for name in ("a", "b", "a"):
@@ -87,7 +87,7 @@ def test_a_server_that_ends_asks_its_streams_to_reconnect(
     recorded_logs: object,
 ) -> None:
     redis = RedisSettings(url=redis_server.url)
-    with Facade(
+    with FacadeThread(
         rights, resources.shows, resources.release, redis=redis, events=EventSettings(drain_s=DRAIN_S)
     ) as facade:
         host = sign_in(facade=facade)
@@ -110,7 +110,7 @@ def test_an_owners_streams_have_the_bandwidth_of_the_settings(
     """One event takes the bandwidth of minutes, and the next one waits; what a stream asks is replied to."""
     events, redis = EventSettings(drain_s=0.2, bytes_per_owner_s=1), RedisSettings(url=redis_server.url)
     with (
-        Facade(rights, resources.shows, resources.release, redis=redis, events=events) as facade,
+        FacadeThread(rights, resources.shows, resources.release, redis=redis, events=events) as facade,
         ExitStack() as opened,
     ):
         wait_for(lambda: facade.bus.connected, "Redis is connected")
@@ -134,7 +134,7 @@ def test_an_owners_streams_have_the_bandwidth_of_the_settings(
         assert "b" not in got
 
 
-def test_metrics_and_logs(host: User, one: Facade, recorded_logs: Any) -> None:
+def test_metrics_and_logs(host: User, one: FacadeThread, recorded_logs: Any) -> None:
     with WebSocket(one, host.token, way="query") as socket, HttpStream(one, host, sse=True):
         socket.subscribe()
         host.ok("POST", PUBLISH, {"name": "a", "payload": {"secret": "hush-hush"}})
@@ -155,7 +155,7 @@ def test_metrics_and_logs(host: User, one: Facade, recorded_logs: Any) -> None:
     assert "hush-hush" not in logged
 
 
-def test_a_thousand_sessions_come_and_go(own: Facade, sign_in: SignIn) -> None:
+def test_a_thousand_sessions_come_and_go(own: FacadeThread, sign_in: SignIn) -> None:
     host = sign_in(facade=own)
     streams = own.services.events.streams
     sizes = []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import PUBLISH, WebSocket
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 
 REFUSED = "You do not have permission to this resource"
 
 
 @pytest.mark.parametrize("token", ["nonsense", None])
-def test_an_invalid_token_is_refused_on_the_stream(one: Facade, token: str | None) -> None:
+def test_an_invalid_token_is_refused_on_the_stream(one: FacadeThread, token: str | None) -> None:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     response = one.http.get("/event/v2/stream", headers=headers)
     assert (response.status_code, response.json()["code"]) == (401, 16)
@@ -26,7 +26,7 @@ def test_a_head_of_a_stream_ends(host: User) -> None:
     assert (response.status_code, response.headers["content-type"]) == (200, "application/x-ndjson")
 
 
-def test_a_token_whose_role_may_not_is_refused(one: Facade, api_key: str) -> None:
+def test_a_token_whose_role_may_not_is_refused(one: FacadeThread, api_key: str) -> None:
     response = one.http.get("/live/v2/authentication/token/test", headers={"X-API-Key": api_key})
     token = response.json()["accessToken"]
     with WebSocket(one, token) as socket:

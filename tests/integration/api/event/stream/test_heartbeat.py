@@ -9,18 +9,18 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from tests.support.event_client import HttpStream, SignIn
-from tests.support.facade import Facade, StartFacade
+from tests.support.facade import FacadeThread, StartFacade
 
 from onair_api.settings import EventSettings
 
 
 @pytest.fixture
-def brisk(start_facade: StartFacade) -> Iterator[Facade]:
+def brisk(start_facade: StartFacade) -> Iterator[FacadeThread]:
     with start_facade(events=EventSettings(heartbeat_s=0.1, drain_s=0.2)) as facade:
         yield facade
 
 
-def test_server_sent_events_have_comments(brisk: Facade, sign_in: SignIn) -> None:
+def test_server_sent_events_have_comments(brisk: FacadeThread, sign_in: SignIn) -> None:
     headers = {**sign_in(facade=brisk).headers, "Accept": "text/event-stream"}
     with (
         httpx.Client(base_url=brisk.url, trust_env=False, timeout=10) as client,
@@ -30,7 +30,7 @@ def test_server_sent_events_have_comments(brisk: Facade, sign_in: SignIn) -> Non
     assert lines == [": open", ": heartbeat", ": heartbeat"]
 
 
-def test_lines_of_json_have_pongs_and_events_between(brisk: Facade, sign_in: SignIn) -> None:
+def test_lines_of_json_have_pongs_and_events_between(brisk: FacadeThread, sign_in: SignIn) -> None:
     user = sign_in(facade=brisk)
     session = "studio-9"
     with HttpStream(brisk, user, sessionid=session, sse=False, **{"subscribe.name": "*"}) as lines:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.support.event_client import HttpStream, WebSocket
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 
 from onair_crds.shapes import JsonObject
 
@@ -70,12 +70,12 @@ Check = Callable[[JsonObject], None]
 
 
 @pytest.fixture(scope="module")
-def host(one: Facade, sign_in: Callable[..., User]) -> User:
+def host(one: FacadeThread, sign_in: Callable[..., User]) -> User:
     return sign_in(facade=one)
 
 
 @pytest.fixture(scope="module")
-def check(one: Facade) -> Check:
+def check(one: FacadeThread) -> Check:
     document = one.http.get("/openapi.json").json()
     validator = jsonschema_rs.validator_for({"$ref": SCHEMA, "components": document["components"]})
 
@@ -86,7 +86,7 @@ def check(one: Facade) -> Check:
 
 
 @pytest.fixture(scope="module")
-def socket(one: Facade, host: User) -> Iterator[WebSocket]:
+def socket(one: FacadeThread, host: User) -> Iterator[WebSocket]:
     with WebSocket(one, host.token) as stream:
         yield stream
 
@@ -133,7 +133,7 @@ def test_any_bytes_get_one_reply(socket: WebSocket, check: Check, message: bytes
 @example(query={"subscribe.name": "\x85 \u2028 \u2029"}, sse=False)
 @example(query={"ping": "\x85 \u2028 \u2029"}, sse=True)
 def test_any_query_opens_a_stream_that_replies(
-    one: Facade, host: User, check: Check, query: dict[str, str], sse: bool
+    one: FacadeThread, host: User, check: Check, query: dict[str, str], sse: bool
 ) -> None:
     asked = {name.split(".")[0] for name in query} & {"subscribe", "unsubscribe", "publish", "ping"}
     with HttpStream(one, host, sse=sse, **query) as stream:
@@ -149,7 +149,9 @@ def test_any_query_opens_a_stream_that_replies(
 
 @settings(max_examples=EXAMPLES // 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=queries, token=st.none() | st.text(max_size=30) | st.just("bad.bad.bad"))
-def test_without_a_valid_token_nothing_opens(one: Facade, query: dict[str, str], token: str | None) -> None:
+def test_without_a_valid_token_nothing_opens(
+    one: FacadeThread, query: dict[str, str], token: str | None
+) -> None:
     credentials = {} if token is None else {"access_token": token}
     response = one.http.get(f"/event/v2/stream?{urlencode({**query, **credentials})}")
     assert (response.status_code, response.json()["code"]) == (401, 16), httpx.codes(response.status_code)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.delivery.livekit_server import LiveKitServer
-from tests.support.facade import Facade, StartFacade, StoredResources
+from tests.support.facade import FacadeThread, StartFacade, StoredResources
 from tests.support.fixtures.doors import door, pytest_generate_tests
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import add_credentials, room_server, settings_for
@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
 @pytest.fixture(scope="module")
 def studios(
     start_facade: StartFacade, resources: StoredResources, server: LiveKitServer, redis_server: RedisServer
-) -> Iterator[tuple[Facade, Facade]]:
+) -> Iterator[tuple[FacadeThread, FacadeThread]]:
     """Two replicas."""
     add_credentials(resources)
     settings = {"rooms": settings_for(server), "redis": RedisSettings(url=redis_server.url)}
@@ -36,5 +36,5 @@ def studios(
 
 
 @pytest.fixture(scope="module")
-def studio(studios: tuple[Facade, Facade]) -> Facade:
+def studio(studios: tuple[FacadeThread, FacadeThread]) -> FacadeThread:
     return studios[0]

@@ -11,7 +11,7 @@ import jwt
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
-from tests.support.facade import Facade, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StoredResources, User
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.media
 
 
 @pytest.fixture
-def show(studio: Facade, sign_in: Callable[..., User]) -> Show:
+def show(studio: FacadeThread, sign_in: Callable[..., User]) -> Show:
     return sign_in(facade=studio).project(**HOSTED)
 
 
@@ -73,7 +73,7 @@ def test_a_token_grants_what_the_role_may(
 
 @pytest.mark.both_doors
 def test_a_reload_keeps_its_identity_and_another_token_gets_a_number_on_any_replica(
-    show: Show, studios: tuple[Facade, Facade], sign_in: Callable[..., User]
+    show: Show, studios: tuple[FacadeThread, FacadeThread], sign_in: Callable[..., User]
 ) -> None:
     name = join(show)[1]
     assert join(show, User(studios[1], show.user.token))[1] == name
@@ -83,7 +83,7 @@ def test_a_reload_keeps_its_identity_and_another_token_gets_a_number_on_any_repl
 
 
 async def test_a_guest_without_an_id_keeps_the_identity_of_the_token(
-    show: Show, studios: tuple[Facade, Facade]
+    show: Show, studios: tuple[FacadeThread, FacadeThread]
 ) -> None:
     one, two = studios
     ben, eve = guest(show), guest(show)
@@ -96,7 +96,7 @@ async def test_a_guest_without_an_id_keeps_the_identity_of_the_token(
 
 @pytest.mark.both_doors
 async def test_who_is_removed_comes_back_only_when_the_room_opens_anew(
-    show: Show, studios: tuple[Facade, Facade]
+    show: Show, studios: tuple[FacadeThread, FacadeThread]
 ) -> None:
     one, two = studios
     eve = guest(show, name="eve")
@@ -121,7 +121,7 @@ async def test_who_is_removed_comes_back_only_when_the_room_opens_anew(
 
 
 def test_rooms_are_run_by_their_own_admins_alone(
-    show: Show, studio: Facade, sign_in: Callable[..., User]
+    show: Show, studio: FacadeThread, sign_in: Callable[..., User]
 ) -> None:
     host_token, _ = join(show)
     assert validate(studio, host_token).text == "success"
@@ -141,7 +141,7 @@ def test_rooms_are_run_by_their_own_admins_alone(
         assert set(response.json()) == {"code", "msg"}
 
 
-def test_a_token_in_the_query_runs_no_room(show: Show, studio: Facade) -> None:
+def test_a_token_in_the_query_runs_no_room(show: Show, studio: FacadeThread) -> None:
     token, _ = join(show)
     url = f"{SIGNAL_PATH}/twirp/livekit.RoomService/ListParticipants"
     body = {"room": room_of(token)}
@@ -150,7 +150,7 @@ def test_a_token_in_the_query_runs_no_room(show: Show, studio: Facade) -> None:
     assert studio.http.post(url, json=body, headers={"Authorization": f"bearer {token}"}).is_success
 
 
-def test_forged_and_stale_tokens_reach_nothing(show: Show, studio: Facade) -> None:
+def test_forged_and_stale_tokens_reach_nothing(show: Show, studio: FacadeThread) -> None:
     token, _ = join(show)
     video = claims_of(token)["video"]
     tokens = {
@@ -196,7 +196,7 @@ def test_a_broadcast_opens_and_closes_the_room_where_it_is_asked_to(
 
 @pytest.mark.both_doors
 def test_a_room_that_nobody_opened_opens_at_the_first_join(
-    studio: Facade, show: Show, resources: StoredResources
+    studio: FacadeThread, show: Show, resources: StoredResources
 ) -> None:
     def state() -> str:
         return str((resources.get("projects", show.id)["spec"].get("room") or {}).get("state"))
@@ -208,7 +208,7 @@ def test_a_room_that_nobody_opened_opens_at_the_first_join(
 
 
 @pytest.mark.both_doors
-def test_projects_without_a_hosted_room_refuse(studio: Facade, sign_in: Callable[..., User]) -> None:
+def test_projects_without_a_hosted_room_refuse(studio: FacadeThread, sign_in: Callable[..., User]) -> None:
     user = sign_in(facade=studio)
     bodies: list[JsonObject] = [{}, {"webrtc": {"hosted": {"enabled": False}}}]
     for body in bodies:
@@ -220,7 +220,7 @@ def test_projects_without_a_hosted_room_refuse(studio: Facade, sign_in: Callable
 
 
 def test_a_hung_room_server_is_told_and_hangs_nobody(
-    show: Show, studio: Facade, server: LiveKitServer
+    show: Show, studio: FacadeThread, server: LiveKitServer
 ) -> None:
     token, _ = join(show)
     server.freeze(True)
@@ -236,7 +236,7 @@ def test_a_hung_room_server_is_told_and_hangs_nobody(
 
 
 def test_while_redis_is_silent_rooms_are_joined_and_a_reload_keeps_its_identity_on_its_replica(
-    show: Show, studio: Facade, sign_in: Callable[..., User], redis_server: RedisServer
+    show: Show, studio: FacadeThread, sign_in: Callable[..., User], redis_server: RedisServer
 ) -> None:
     token, name = join(show)
     redis_server.freeze()
@@ -251,7 +251,7 @@ def test_while_redis_is_silent_rooms_are_joined_and_a_reload_keeps_its_identity_
         redis_server.thaw()
 
 
-def test_no_token_of_a_room_is_logged(show: Show, studio: Facade, recorded_logs: Any) -> None:
+def test_no_token_of_a_room_is_logged(show: Show, studio: FacadeThread, recorded_logs: Any) -> None:
     token, _ = join(show)
     validate(studio, token)
     validate(studio, token + "x")

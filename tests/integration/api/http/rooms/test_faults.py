@@ -13,7 +13,7 @@ from urllib.parse import urlparse
 import jwt
 import pytest
 from tests.support.cut_proxy import cut_proxy
-from tests.support.facade import Facade, StartFacade, StoredResources, User
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
 from tests.support.rooms.hosted_rooms import HOSTED, add_credentials, guest, join, room_server, settings_for
 from tests.support.rooms.participant import participant
 
@@ -60,7 +60,7 @@ def expired(token: str) -> bool:
     return int(jwt.decode(token, options={"verify_signature": False})["exp"]) < time.time()
 
 
-def port_of(facade: Facade) -> int:
+def port_of(facade: FacadeThread) -> int:
     return urlparse(facade.url).port or 0
 
 

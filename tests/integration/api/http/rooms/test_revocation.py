@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import LiveKitServer
-from tests.support.facade import Facade, StoredResources, User
+from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.late_watch import hold_up
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
@@ -45,13 +45,13 @@ async def renewed(url: str, token: str) -> str:
     raise AssertionError("the room server renewed no token")
 
 
-def is_refused(facade: Facade, token: str) -> bool:
+def is_refused(facade: FacadeThread, token: str) -> bool:
     response = validate(facade, token)
     return response.status_code == 401 and ENDED in response.text
 
 
 async def test_a_revoked_token_admits_nobody_to_rooms_and_who_is_in_one_leaves(
-    studios: tuple[Facade, Facade], sign_in: Callable[..., User]
+    studios: tuple[FacadeThread, FacadeThread], sign_in: Callable[..., User]
 ) -> None:
     one, two = studios
     show = sign_in("anna", facade=one).project(**HOSTED)
@@ -83,8 +83,8 @@ async def test_a_revoked_token_admits_nobody_to_rooms_and_who_is_in_one_leaves(
 
 
 async def test_rooms_tokens_end_with_the_api_key_also_for_a_replica_that_was_started_later(
-    studios: tuple[Facade, Facade],
-    start_facade: Callable[..., Facade],
+    studios: tuple[FacadeThread, FacadeThread],
+    start_facade: Callable[..., FacadeThread],
     server: LiveKitServer,
     resources: StoredResources,
     sign_in: Callable[..., User],
@@ -105,7 +105,7 @@ async def test_rooms_tokens_end_with_the_api_key_also_for_a_replica_that_was_sta
 @pytest.mark.parametrize("end", [AddedSigningKey.delete, AddedSigningKey.edit, AddedSigningKey.recreate])
 async def test_rooms_tokens_end_with_the_key_that_signed_the_access_token(
     end: Callable[[AddedSigningKey], None],
-    studios: tuple[Facade, Facade],
+    studios: tuple[FacadeThread, FacadeThread],
     resources: StoredResources,
     sign_in: Callable[..., User],
 ) -> None:
@@ -138,8 +138,8 @@ async def test_rooms_tokens_end_with_the_key_that_signed_the_access_token(
 
 
 async def test_a_replica_that_has_not_seen_a_signing_key_asks_for_it(
-    studios: tuple[Facade, Facade],
-    start_facade: Callable[..., Facade],
+    studios: tuple[FacadeThread, FacadeThread],
+    start_facade: Callable[..., FacadeThread],
     server: LiveKitServer,
     resources: StoredResources,
     sign_in: Callable[..., User],
@@ -162,7 +162,7 @@ async def test_a_replica_that_has_not_seen_a_signing_key_asks_for_it(
 
 
 async def test_a_renewed_token_says_no_less_and_no_other_participant_reads_what_it_goes_back_to(
-    studios: tuple[Facade, Facade], sign_in: Callable[..., User]
+    studios: tuple[FacadeThread, FacadeThread], sign_in: Callable[..., User]
 ) -> None:
     show = sign_in(facade=studios[0]).project(**HOSTED)
     token, identity = join(show)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from livekit import rtc
-from tests.support.facade import Facade, Show, User
+from tests.support.facade import FacadeThread, Show, User
 from tests.support.rooms.hosted_rooms import HOSTED, guest, join, room_of, signal_url
 from tests.support.rooms.member import member
 from tests.support.rooms.server_sdk import administer
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.media
 
 
 @pytest.fixture
-def show(studio: Facade, sign_in: Callable[..., User]) -> Show:
+def show(studio: FacadeThread, sign_in: Callable[..., User]) -> Show:
     return sign_in(facade=studio).project(**HOSTED)
 
 
 async def test_a_host_lists_mutes_renames_and_removes_with_the_token_of_the_room(
-    show: Show, studio: Facade
+    show: Show, studio: FacadeThread
 ) -> None:
     host_token, host = join(show)
     eve = guest(show, name="eve")
@@ -75,7 +75,7 @@ async def test_a_host_lists_mutes_renames_and_removes_with_the_token_of_the_room
 
 
 async def test_rooms_are_not_run_by_participants_nor_opened_and_closed_by_anybody(
-    show: Show, studio: Facade
+    show: Show, studio: FacadeThread
 ) -> None:
     token, _ = join(show)
     room = room_of(token)

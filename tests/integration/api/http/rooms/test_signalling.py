@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.support.facade import Facade, User
+from tests.support.facade import FacadeThread, User
 from tests.support.rooms.hosted_rooms import HOSTED, administer, guest, join, signal_url
 from tests.support.rooms.participant import participant
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.media
 
 
 async def test_two_participants_see_and_hear_each_other_and_a_removed_one_stays_out(
-    studio: Facade, sign_in: Callable[..., User]
+    studio: FacadeThread, sign_in: Callable[..., User]
 ) -> None:
     show = sign_in("anna", facade=studio).project(**HOSTED)
     berta = guest(show, name="berta")

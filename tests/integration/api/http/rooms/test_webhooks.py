@@ -15,7 +15,7 @@ import orjson
 import pytest
 from tests.support.delivery.livekit_server import KEY, SECRET
 from tests.support.event_client import WebSocket
-from tests.support.facade import Facade, StartFacade, StoredResources, User
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
 from tests.support.fixtures.facade import redis_connected
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import (
@@ -44,7 +44,7 @@ def heard(
     resources: StoredResources,
     redis_server: RedisServer,
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[Facade, Facade]]:
+) -> Iterator[tuple[FacadeThread, FacadeThread]]:
     """Two replicas, the first of which the room server sends its webhooks to."""
     folder: Path = tmp_path_factory.mktemp("livekit")
     server = room_server(folder)
@@ -58,7 +58,9 @@ def heard(
             yield one, two
 
 
-def post(facade: Facade, body: dict[str, Any], *, signed: bytes | None = None, secret: str = SECRET) -> int:
+def post(
+    facade: FacadeThread, body: dict[str, Any], *, signed: bytes | None = None, secret: str = SECRET
+) -> int:
     content = orjson.dumps(body)
     digest = base64.b64encode(hashlib.sha256(signed or content).digest()).decode()
     claims = {"iss": KEY, "exp": int(time.time()) + 300, "sha256": digest}
@@ -76,7 +78,7 @@ def news(room: str, event: str, number: int, stay: str = "PA_1") -> dict[str, An
 
 
 async def test_the_audience_hears_who_joins_and_leaves(
-    heard: tuple[Facade, Facade], sign_in: Callable[..., User]
+    heard: tuple[FacadeThread, FacadeThread], sign_in: Callable[..., User]
 ) -> None:
     one, two = heard
     user = sign_in(facade=two)
@@ -99,7 +101,7 @@ async def test_the_audience_hears_who_joins_and_leaves(
 
 
 async def test_the_audience_hears_who_publishes_and_unpublishes(
-    heard: tuple[Facade, Facade], sign_in: Callable[..., User]
+    heard: tuple[FacadeThread, FacadeThread], sign_in: Callable[..., User]
 ) -> None:
     one, two = heard
     user = sign_in(facade=two)
@@ -125,7 +127,7 @@ async def test_the_audience_hears_who_publishes_and_unpublishes(
 
 
 def test_forged_repeated_and_late_webhooks_are_told_to_nobody(
-    heard: tuple[Facade, Facade], sign_in: Callable[..., User]
+    heard: tuple[FacadeThread, FacadeThread], sign_in: Callable[..., User]
 ) -> None:
     one, two = heard
     user = sign_in(facade=one)
@@ -149,7 +151,7 @@ def test_forged_repeated_and_late_webhooks_are_told_to_nobody(
 
 
 def test_clients_cannot_publish_events_of_rooms(
-    heard: tuple[Facade, Facade], sign_in: Callable[..., User]
+    heard: tuple[FacadeThread, FacadeThread], sign_in: Callable[..., User]
 ) -> None:
     user = sign_in(facade=heard[0])
     response = user.call("POST", "/event/v2/publish", {"name": f"{EVENTS}JOIN", "payload": {}})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.layouts import PLAIN, Canvas
+from tests.support.layouts import PLAIN, LayoutClient
 
 
-def test_animations_are_echoed_and_not_kept(canvas: Canvas) -> None:
+def test_animations_are_echoed_and_not_kept(canvas: LayoutClient) -> None:
     short = {"properties": ["x", "y"], "durationMs": 300.4}
     full = {
         "properties": ["*"],
@@ -37,7 +37,7 @@ def test_animations_are_echoed_and_not_kept(canvas: Canvas) -> None:
         *("steps(4)", "steps( 4, jump-end )", "cubic-bezier(.25,.1,.25,1)", "linear(0, 0.5 25% 75%, 1)"),
     ],
 )
-def test_every_css_easing_is_taken(canvas: Canvas, easing: str) -> None:
+def test_every_css_easing_is_taken(canvas: LayoutClient, easing: str) -> None:
     animation = {"properties": ["scale"], "durationMs": 1, "easingMode": easing}
     assert canvas.patch(canvas.root(), requestAnimation=[animation])["requestAnimation"] == [
         {**animation, "delayMs": 0}

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from tests.support.facade import StoredResources
-from tests.support.layouts import Canvas
+from tests.support.layouts import LayoutClient
 from tests.support.tokens import assert_error, violations_of
 
 # batches
 
 
-def test_a_batch_builds_a_tree_in_one_write(canvas: Canvas, resources: StoredResources) -> None:
+def test_a_batch_builds_a_tree_in_one_write(canvas: LayoutClient, resources: StoredResources) -> None:
     root = canvas.root()
     old = canvas.add("image", parentId=root)["id"]
     version = resources.get("layouts", canvas.id)["metadata"]["generation"]
@@ -97,7 +97,7 @@ def test_a_batch_builds_a_tree_in_one_write(canvas: Canvas, resources: StoredRes
     ],
 )
 def test_a_batch_applies_whole_or_not_at_all(
-    canvas: Canvas, items: list[Any], status: int, code: int, says: str
+    canvas: LayoutClient, items: list[Any], status: int, code: int, says: str
 ) -> None:
     root, before = canvas.root(), canvas.layers()
     written = [
@@ -114,7 +114,7 @@ def test_a_batch_applies_whole_or_not_at_all(
     assert canvas.layers() == before
 
 
-def test_a_batch_is_bounded_and_may_be_empty(canvas: Canvas) -> None:
+def test_a_batch_is_bounded_and_may_be_empty(canvas: LayoutClient) -> None:
     empty = {"layers": [], "layoutId": canvas.id, "requestAnimationMode": "REQUEST_ANIMATION_MODE_PARALLEL"}
     assert canvas.batch() == empty
     assert canvas.user.ok("POST", f"{canvas.path}/layers/batch") == empty

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Facade, Show, StoredResources
-from tests.support.layouts import PLAIN, ROOT, Canvas, layout, scene
+from tests.support.facade import FacadeThread, Show, StoredResources
+from tests.support.layouts import PLAIN, ROOT, LayoutClient, layout, scene
 from tests.support.tokens import assert_error, violations_of
 from tests.support.waiting import wait_for
 
@@ -25,7 +25,7 @@ FULL: JsonObject = {
 }
 
 
-def test_a_layer_comes_back_as_it_was_sent(canvas: Canvas) -> None:
+def test_a_layer_comes_back_as_it_was_sent(canvas: LayoutClient) -> None:
     root = canvas.root()
     made = canvas.add(**FULL, parentId=root)
     assert made == {
@@ -41,7 +41,7 @@ def test_a_layer_comes_back_as_it_was_sent(canvas: Canvas) -> None:
     assert canvas.children(root) == [made["id"]]
 
 
-def test_only_the_type_has_no_default(canvas: Canvas) -> None:
+def test_only_the_type_has_no_default(canvas: LayoutClient) -> None:
     made = canvas.add("text")
     assert made == {**PLAIN, "id": made["id"], "layoutId": canvas.id}
     assert canvas.layer(made["id"]) == made
@@ -52,7 +52,7 @@ def test_only_the_type_has_no_default(canvas: Canvas) -> None:
     assert made["id"] != "mine", "ids are assigned"
 
 
-def test_fractions_are_rounded_and_numbers_may_be_text(canvas: Canvas) -> None:
+def test_fractions_are_rounded_and_numbers_may_be_text(canvas: LayoutClient) -> None:
     made = canvas.add("text", x=10.5, y=-10.5, width="20.4", height="7", rotation="1.25", scale=1.0)
     assert [made[name] for name in ("x", "y", "width", "height", "rotation", "scale")] == [
         *(11, -10, 20, 7),
@@ -98,7 +98,9 @@ WRONG: list[tuple[JsonObject, set[str]]] = [
 
 
 @pytest.mark.parametrize(("body", "named"), WRONG)
-def test_a_wrong_layer_is_refused_everywhere_alike(canvas: Canvas, body: JsonObject, named: set[str]) -> None:
+def test_a_wrong_layer_is_refused_everywhere_alike(
+    canvas: LayoutClient, body: JsonObject, named: set[str]
+) -> None:
     before = canvas.layers()
     loose = canvas.add("text")
     assert named <= set(violations_of(canvas.call("POST", "/layers", {"type": "text", **body})))
@@ -115,7 +117,7 @@ def test_a_wrong_layer_is_refused_everywhere_alike(canvas: Canvas, body: JsonObj
     assert canvas.layers() == [*before, loose], "nothing is half made"
 
 
-def test_an_update_changes_what_is_sent_alone(canvas: Canvas) -> None:
+def test_an_update_changes_what_is_sent_alone(canvas: LayoutClient) -> None:
     made = canvas.add(**FULL)
     changed = canvas.patch(made["id"], x=None, width=None, opacity=0, data={"a": {}}, metadata={}, scale=None)
     expected = {**made, "x": None, "width": None, "opacity": 0, "data": {"a": {}}, "metadata": {}}
@@ -128,7 +130,7 @@ def test_an_update_changes_what_is_sent_alone(canvas: Canvas) -> None:
     assert canvas.patch(made["id"]) == canvas.layer(made["id"])
 
 
-def test_an_update_patches_its_own_fields_alone(canvas: Canvas, resources: StoredResources) -> None:
+def test_an_update_patches_its_own_fields_alone(canvas: LayoutClient, resources: StoredResources) -> None:
     one, other = canvas.add("text"), canvas.add("text")
     before = resources.get("layouts", canvas.id)["spec"]["layers"]
     canvas.patch(one["id"], x=3)
@@ -137,7 +139,7 @@ def test_an_update_patches_its_own_fields_alone(canvas: Canvas, resources: Store
     assert after[2]["id"] == other["id"]
 
 
-def test_what_is_not_there(canvas: Canvas) -> None:
+def test_what_is_not_there(canvas: LayoutClient) -> None:
     elsewhere = scene(canvas.user.project()).root()
     for layer in ("missing", "batch", elsewhere, "Not A Name", "index:0"):
         for method, body in (("GET", None), ("PATCH", {"x": 1}), ("DELETE", None)):
@@ -149,7 +151,7 @@ def test_what_is_not_there(canvas: Canvas) -> None:
 # a scene's tree
 
 
-def test_children_are_the_stacking_order_and_layers_move(canvas: Canvas) -> None:
+def test_children_are_the_stacking_order_and_layers_move(canvas: LayoutClient) -> None:
     root = canvas.root()
     a, b, c = (canvas.add("square", parentId=root)["id"] for _ in range(3))
     assert canvas.children(root) == [a, b, c]
@@ -166,7 +168,7 @@ def test_children_are_the_stacking_order_and_layers_move(canvas: Canvas) -> None
     assert len(canvas.layers()) == 4
 
 
-def test_a_scenes_rules(canvas: Canvas) -> None:
+def test_a_scenes_rules(canvas: LayoutClient) -> None:
     root = canvas.root()
     a = canvas.add("square", parentId=root)["id"]
     b = canvas.add("square", parentId=a)["id"]
@@ -180,7 +182,7 @@ def test_a_scenes_rules(canvas: Canvas) -> None:
     assert canvas.children(root) == [a]
 
 
-def test_a_deletion_takes_descendants(canvas: Canvas) -> None:
+def test_a_deletion_takes_descendants(canvas: LayoutClient) -> None:
     root = canvas.root()
     a = canvas.add("square", parentId=root)["id"]
     b = canvas.add("square", parentId=a)["id"]
@@ -207,7 +209,7 @@ def test_a_sceneless_layout_keeps_what_is_sent(show: Show) -> None:
 # what a manifest made
 
 
-def test_a_manifests_scene_is_one_tree(show: Show, resources: StoredResources, facade: Facade) -> None:
+def test_a_manifests_scene_is_one_tree(show: Show, resources: StoredResources, facade: FacadeThread) -> None:
     name = f"by-hand-{show.id}"
     layers = [
         {"id": "root", "type": "root", "children": ["a", "missing"]},
@@ -217,7 +219,7 @@ def test_a_manifests_scene_is_one_tree(show: Show, resources: StoredResources, f
     spec = {"projectId": show.id, "type": "Scene", "layers": layers}
     resources.apply("Layout", "layouts", name, spec)
     wait_for(lambda: facade.view.get("Layout", name), "the layout is seen")
-    canvas = Canvas(show.user, show.user.ok("GET", f"{ROOT}/{name}"))
+    canvas = LayoutClient(show.user, show.user.ok("GET", f"{ROOT}/{name}"))
     assert canvas.children("root") == ["a", "b"]
     assert canvas.layer("a")["parentId"] == "root"
     assert canvas.layer("a")["data"] == {}
@@ -225,7 +227,9 @@ def test_a_manifests_scene_is_one_tree(show: Show, resources: StoredResources, f
     assert canvas.children("root") == ["b"]
 
 
-def test_responses_have_the_fields_that_the_document_names(canvas: Canvas, facade: Facade) -> None:
+def test_responses_have_the_fields_that_the_document_names(
+    canvas: LayoutClient, facade: FacadeThread
+) -> None:
     schemas = facade.http.get("/openapi.json").json()["components"]["schemas"]
     made = canvas.add("text", requestMetadata={"a": 1}, parentId=canvas.root())
     deleted = canvas.batch({"delete": {"id": canvas.add("text")["id"]}}, requestMetadata={})

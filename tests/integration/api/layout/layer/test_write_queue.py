@@ -10,8 +10,8 @@ from functools import partial
 
 import httpx
 import pytest
-from tests.support.facade import Facade
-from tests.support.layouts import Canvas
+from tests.support.facade import FacadeThread
+from tests.support.layouts import LayoutClient
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
@@ -23,7 +23,7 @@ LAG_S = 3.0
 updates a drag on 500 layers is tens of seconds late."""
 
 
-def tree_of(canvas: Canvas) -> dict[str, list[str]]:
+def tree_of(canvas: LayoutClient) -> dict[str, list[str]]:
     """Children by layer; fails where parents and children disagree, or a layer is unreachable in a cycle."""
     layers = {each["id"]: each for each in canvas.layers()}
     for layer_id, layer in layers.items():
@@ -40,7 +40,9 @@ def tree_of(canvas: Canvas) -> dict[str, list[str]]:
     return {layer_id: layer["children"] for layer_id, layer in layers.items()}
 
 
-def test_moves_through_two_replicas_end_in_a_valid_tree(canvas: Canvas, second_facade: Facade) -> None:
+def test_moves_through_two_replicas_end_in_a_valid_tree(
+    canvas: LayoutClient, second_facade: FacadeThread
+) -> None:
     root = canvas.root()
     other = canvas.through(second_facade)
     a, b, *rest = (
@@ -64,7 +66,7 @@ def test_moves_through_two_replicas_end_in_a_valid_tree(canvas: Canvas, second_f
     wait_for(lambda: tree_of(canvas) == tree_of(other), "both replicas agree")
 
 
-def test_two_who_put_layers_into_each_other(canvas: Canvas, second_facade: Facade) -> None:
+def test_two_who_put_layers_into_each_other(canvas: LayoutClient, second_facade: FacadeThread) -> None:
     root, other = canvas.root(), canvas.through(second_facade)
 
     def sees(layer: str) -> bool:
@@ -82,7 +84,7 @@ def test_two_who_put_layers_into_each_other(canvas: Canvas, second_facade: Facad
 
 
 def test_changes_of_different_fields_through_two_replicas_all_survive(
-    canvas: Canvas, second_facade: Facade
+    canvas: LayoutClient, second_facade: FacadeThread
 ) -> None:
     layer, other = canvas.add("box")["id"], canvas.through(second_facade)
     wait_for(lambda: other.call("GET", f"/layers/{layer}").is_success, "the other replica sees the layer")
@@ -94,7 +96,7 @@ def test_changes_of_different_fields_through_two_replicas_all_survive(
         ]
         assert {call.result().status_code for call in calls} == {200}
 
-    def has_all(seen: Canvas) -> bool:
+    def has_all(seen: LayoutClient) -> bool:
         return changes.items() <= seen.layer(layer).items()
 
     for each in (canvas, other):
@@ -102,7 +104,7 @@ def test_changes_of_different_fields_through_two_replicas_all_survive(
 
 
 @dataclass
-class Sent:
+class SentUpdate:
     """One update of a drag: monotonic times, and its response."""
 
     due: float
@@ -111,25 +113,25 @@ class Sent:
     response: JsonObject
 
 
-async def drag(canvas: Canvas, layer: str) -> list[Sent]:
+async def drag(canvas: LayoutClient, layer: str) -> list[SentUpdate]:
     """Sends `UPDATES` at `RATE_PER_S` side by side, waiting for no response."""
     url = f"{canvas.user.facade.url}{canvas.path}/layers/{layer}"
     start = time.monotonic()
     async with httpx.AsyncClient(headers=canvas.user.headers, trust_env=False, timeout=60) as client:
 
-        async def send(number: int) -> Sent:
+        async def send(number: int) -> SentUpdate:
             due = start + number / RATE_PER_S
             await asyncio.sleep(due - time.monotonic())
             sent = time.monotonic()
             response = await client.patch(url, json={"x": number, "y": 2 * number})
             assert response.status_code == 200, response.text
-            return Sent(due, sent, time.monotonic(), response.json())
+            return SentUpdate(due, sent, time.monotonic(), response.json())
 
         return await asyncio.gather(*(send(number) for number in range(UPDATES)))
 
 
 @pytest.mark.parametrize("layers", [20, 500])
-def test_a_drag_does_not_fall_behind(canvas: Canvas, layers: int) -> None:
+def test_a_drag_does_not_fall_behind(canvas: LayoutClient, layers: int) -> None:
     root = canvas.root()
     item = {"type": "text", "parentId": root, "data": {"text": "Good evening"}, "x": 1, "y": 1}
     made = canvas.batch(*({"create": item} for _ in range(layers - 1)))["layers"]
@@ -142,7 +144,7 @@ def test_a_drag_does_not_fall_behind(canvas: Canvas, layers: int) -> None:
     assert len(canvas.children(root)) == layers - 1
 
 
-def test_an_update_after_a_drag_is_the_last(canvas: Canvas) -> None:
+def test_an_update_after_a_drag_is_the_last(canvas: LayoutClient) -> None:
     layer = canvas.add("box")["id"]
     asyncio.run(drag(canvas, layer))
     canvas.call("PATCH", f"/layers/{layer}", {"x": 7_000}).raise_for_status()

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from tests.support.delivery.hls_player import playing
-from tests.support.facade import Facade, StartFacade, StoredResources, User
-from tests.support.fixtures.facade import Recorded
-from tests.support.ingest.encoder import Encoder, picture
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
+from tests.support.fixtures.facade import RecordedLogs
+from tests.support.ingest.encoder import FfmpegEncoder, picture
 from tests.support.ingest.gateway_client import ingest_secret
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
@@ -34,7 +34,12 @@ class Previewed:
     """A facade that knows a gateway, and sources of a user's. There is no operator: tests write statuses."""
 
     def __init__(
-        self, pod: IngestPod, hook: ScriptedFacade, facade: Facade, resources: StoredResources, user: User
+        self,
+        pod: IngestPod,
+        hook: ScriptedFacade,
+        facade: FacadeThread,
+        resources: StoredResources,
+        user: User,
     ):
         self.pod, self.hook, self.facade, self.resources, self.user = pod, hook, facade, resources, user
         self.collection = user.collection()
@@ -103,10 +108,10 @@ def previewed(
 
 
 def test_what_is_pushed_with_b_frames_is_played_from_the_address_alone(
-    previewed: Previewed, recorded_logs: Recorded
+    previewed: Previewed, recorded_logs: RecordedLogs
 ) -> None:
     source, key = previewed.source()
-    with Encoder(f"{previewed.pod.rtmp}/{key}", video=picture("640x360")):
+    with FfmpegEncoder(f"{previewed.pod.rtmp}/{key}", video=picture("640x360")):
         previewed.connected(source, key)
         url = previewed.url(source)
         command = [
@@ -138,7 +143,7 @@ def test_what_is_pushed_with_b_frames_is_played_from_the_address_alone(
 
 async def test_a_browser_plays_it(previewed: Previewed) -> None:
     source, key = previewed.source()
-    with Encoder(f"{previewed.pod.rtmp}/{key}", video=picture("640x360")):
+    with FfmpegEncoder(f"{previewed.pod.rtmp}/{key}", video=picture("640x360")):
         previewed.connected(source, key)
         async with playing(previewed.url(source)) as watching:
             report = await watching.until("playing", lambda r: r["decoded"] > 60 and r["time"] > 2, 60)
@@ -152,7 +157,7 @@ def test_a_source_that_is_not_connected_disabled_or_gone_is_not_played(previewed
     url = previewed.url(source)
     media = previewed.media(url)
     assert_error(previewed.get(media), 404, 5)
-    with Encoder(f"{previewed.pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{previewed.pod.rtmp}/{key}"):
         previewed.connected(source, key)
         assert previewed.get(media).is_success
         off = {"address": {"rtmpPush": {"enabled": False}}}
@@ -214,7 +219,7 @@ def test_players_end_with_the_token_or_a_key_of_whoever_asked(
 def test_a_player_that_takes_nothing_holds_up_neither_others_nor_the_facade(previewed: Previewed) -> None:
     source, key = previewed.source()
     options = ("-b:v", "12M", "-minrate", "12M", "-maxrate", "12M", "-bufsize", "12M")
-    with Encoder(f"{previewed.pod.rtmp}/{key}", options=(*options, "-x264-params", "nal-hrd=cbr")):
+    with FfmpegEncoder(f"{previewed.pod.rtmp}/{key}", options=(*options, "-x264-params", "nal-hrd=cbr")):
         previewed.connected(source, key)
         url = previewed.segment(source)
         parts = urlsplit(url)
@@ -236,14 +241,16 @@ def test_a_player_that_takes_nothing_holds_up_neither_others_nor_the_facade(prev
 
 def test_segments_are_not_compressed_once_more(previewed: Previewed) -> None:
     source, key = previewed.source()
-    with Encoder(f"{previewed.pod.rtmp}/{key}"):
+    with FfmpegEncoder(f"{previewed.pod.rtmp}/{key}"):
         previewed.connected(source, key)
         response = httpx.get(previewed.segment(source), headers={"Accept-Encoding": "gzip"})
     assert "Content-Encoding" not in response.headers
     assert response.headers["Content-Type"] == "video/mp2t"
 
 
-def test_an_installation_without_ingest_has_no_previews(facade: Facade, sign_in: Callable[..., User]) -> None:
+def test_an_installation_without_ingest_has_no_previews(
+    facade: FacadeThread, sign_in: Callable[..., User]
+) -> None:
     user = sign_in(facade=facade)
     collection = user.collection()
     source = user.ok("POST", f"/collection/{collection}/source", {"address": {"rtmpPush": {}}})["source"]

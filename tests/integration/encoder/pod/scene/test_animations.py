@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.support.media.live_view import Frame, LiveView, Pixels, Recording
+from tests.support.media.live_view import DecodedFrame, LiveRecording, LiveView, Pixels
 from tests.support.scene.on_air import OnAir, square
 from tests.support.scene.picture import Colour
 
@@ -164,8 +164,8 @@ def on_time_once(run: Callable[[], bool]) -> bool:
 
 
 def moving_frames(
-    recording: Recording, painted_ms: Callable[[Pixels], float], until_ms: float
-) -> list[Frame]:
+    recording: LiveRecording, painted_ms: Callable[[Pixels], float], until_ms: float
+) -> list[DecodedFrame]:
     return [each for each in recording.frames if 10 < painted_ms(each.pixels) < until_ms - 10]
 
 

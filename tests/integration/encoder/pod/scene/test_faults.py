@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.support.helm import kubectl
-from tests.support.media.live_view import LiveView, Pixels, Recording
+from tests.support.media.live_view import LiveRecording, LiveView, Pixels
 from tests.support.scene.live_scene import LiveLayout
 from tests.support.scene.on_air import WIDTH, OnAir, square
 from tests.support.scene.picture import Colour
@@ -39,7 +39,7 @@ def marked(air: OnAir) -> LiveLayout:
     return air.scene(ground=square(BLUE), mark=square(RED, width=100))
 
 
-def stays(recording: Recording, x: int) -> None:
+def stays(recording: LiveRecording, x: int) -> None:
     assert recording.frames
     assert all(mark_at(each.pixels, x) for each in recording.frames)
 
@@ -73,7 +73,7 @@ def test_kubectl_changes_the_picture_as_http_does(air: OnAir, view: LiveView) ->
     scene.delete()
 
 
-def caught_up_in_one_step(recording: Recording, before: int, after: int) -> None:
+def caught_up_in_one_step(recording: LiveRecording, before: int, after: int) -> None:
     """What was seen is the one picture and then the other, without a jump or a gap."""
     seen = [_which(each.pixels, before, after) for each in recording.frames]
     first = seen.index("new")

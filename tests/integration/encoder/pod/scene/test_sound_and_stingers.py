@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.support.media.live_view import SAMPLE_RATE, LiveView, Pixels, Recording
+from tests.support.media.live_view import SAMPLE_RATE, LiveRecording, LiveView, Pixels
 from tests.support.pages import site
 from tests.support.scene import media
 from tests.support.scene.on_air import HEIGHT, RATE, WIDTH, OnAir, square
@@ -59,12 +59,12 @@ def has(pixels: Pixels, x: int, colour: Colour) -> bool:
     return bool(np.abs(at(pixels, x) - np.array(colour)).max() <= COLOUR)
 
 
-def level(recording: Recording, at_s: float, hz: int) -> float:
+def level(recording: LiveRecording, at_s: float, hz: int) -> float:
     """How loud a tone is about a moment, as a part of how loud its clip is; a dropout is not counted."""
     return max(_level(recording, at_s + late_s, hz) for late_s in np.linspace(-FRAMES_S, FRAMES_S, 9))
 
 
-def _level(recording: Recording, at_s: float, hz: int) -> float:
+def _level(recording: LiveRecording, at_s: float, hz: int) -> float:
     heard = recording.sound(at_s - WINDOW_S / 2, at_s + WINDOW_S / 2)
     times, window = np.arange(len(heard)) / SAMPLE_RATE, np.hanning(len(heard))
     return float(2 * np.abs((heard * window * np.exp(-2j * np.pi * hz * times)).sum() / window.sum()) / LOUD)
@@ -110,7 +110,7 @@ FADES = {
 }
 
 
-def unlike_the_picture(recording: Recording, fade: Fade) -> list[str]:
+def unlike_the_picture(recording: LiveRecording, fade: Fade) -> list[str]:
     """Where a transition's tones are louder or quieter than what is seen of it then."""
     seen = [
         (each.at_s, fade.part(*(each.pixels[HEIGHT // 2].T[[0, 2]] / np.array([[RED[0]], [BLUE[2]]]))))
@@ -156,7 +156,7 @@ def test_a_transition_is_heard_as_it_is_seen(air: OnAir, view: LiveView, clips: 
     assert not off[-1], off
 
 
-def stung(recording: Recording) -> dict[str, float]:
+def stung(recording: LiveRecording) -> dict[str, float]:
     """When the stinger begins and changes its colour, the layouts are cut, and it ends."""
 
     def first(x: int, colour: Colour) -> float:

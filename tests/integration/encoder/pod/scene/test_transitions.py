@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from tests.support.media.live_view import LiveView, Pixels, Recording
+from tests.support.media.live_view import LiveRecording, LiveView, Pixels
 from tests.support.scene.on_air import HEIGHT, RATE, WIDTH, OnAir, square
 from tests.support.scene.rules import (
-    Line,
     Passage,
     Rule,
+    TransitionLine,
     crossfade,
     fade_to,
     line_through,
@@ -37,7 +37,7 @@ OLD = {"ground": square((192, 32, 32)), "mark": square((255, 255, 255), 40, 40, 
 NEW = {"ground": square((32, 32, 160)), "mark": square((224, 208, 0), 400, 200, 160, 96)}
 
 
-def seen(recording: Recording, passage: Passage) -> tuple[Line, list[tuple[float, Pixels]]]:
+def seen(recording: LiveRecording, passage: Passage) -> tuple[TransitionLine, list[tuple[float, Pixels]]]:
     """The line of a transition, and the frames of the time around it."""
     frames = [(each.at_s, each.pixels) for each in recording.frames]
     parts = [(at_s, passage.part_of(pixels)) for at_s, pixels in frames]
@@ -46,7 +46,7 @@ def seen(recording: Recording, passage: Passage) -> tuple[Line, list[tuple[float
     return line_through([at_s for at_s, _ in moving], [part for _, part in moving], SECONDS), frames
 
 
-def faults(line: Line, frames: list[tuple[float, Pixels]], passage: Passage) -> list[str]:
+def faults(line: TransitionLine, frames: list[tuple[float, Pixels]], passage: Passage) -> list[str]:
     """What is off at any of five points: its time, its edges, or its colours."""
     found_faults = []
     for part in PARTS:

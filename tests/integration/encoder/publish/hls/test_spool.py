@@ -20,7 +20,7 @@ from tests.support.delivery.hls_player import player
 from tests.support.delivery.live_program import HEIGHT, WIDTH, live_program
 from tests.support.delivery.storage_server import StorageServer
 from tests.support.delivery.toxiproxy import Toxiproxy
-from tests.support.delivery.watched import Sent
+from tests.support.delivery.watched import SentPackets
 from tests.support.waiting import until
 
 from onair_encoder.publish.delivery import Delivery
@@ -53,7 +53,7 @@ async def test_a_player_continues_and_a_recording_is_whole_after_an_outage_of_th
             server.stop()
             words = await until_error(publisher)
             assert words == f"connection refused by 127.0.0.1:{server.port}"
-            missed = Sent(fan_out)
+            missed = SentPackets(fan_out)
             await until(lambda: missed.seconds >= OUTAGE_S, "an outage", OUTAGE_S + 15)
             assert publisher.destination.counters.queued_bytes > 0
             assert archive.destination.state.connect == "Disconnected"

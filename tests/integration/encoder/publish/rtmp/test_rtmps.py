@@ -9,7 +9,7 @@ from tests.support.certificate_authority import CertificateAuthority
 from tests.support.delivery.far_end import FarEnd, decoded
 from tests.support.delivery.live_program import live_program
 from tests.support.delivery.toxiproxy import Toxiproxy
-from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
+from tests.support.delivery.watched import SentPackets, WatchedDelivery, assert_every_packet_once
 
 from onair_crds.contract.program import ProgramDestination
 from onair_encoder.publish import tls
@@ -32,7 +32,7 @@ async def test_a_server_is_trusted_when_a_known_ca_has_signed_it(
         Toxiproxy() as toxiproxy,
         live_program() as fan_out,
     ):
-        sent, watched = Sent(fan_out), Watched(fan_out)
+        sent, watched = SentPackets(fan_out), WatchedDelivery(fan_out)
         watched.want(rtmps("stranger", far_end.rtmps, "open/stranger"))
         await watched.reports("stranger", "no known CA has signed the certificate")
         assert "retried every" in watched.errors("stranger")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.support.delivery.scripted_rtmp import ScriptedRtmp, agree, feed
-from tests.support.delivery.watched import Watched
+from tests.support.delivery.watched import WatchedDelivery
 from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination
@@ -28,10 +28,10 @@ def rtmp(server: ScriptedRtmp, timeout_ms: int = TIMEOUT_MS) -> ProgramDestinati
 
 
 @contextlib.asynccontextmanager
-async def watched(*wanted: ProgramDestination) -> AsyncIterator[Watched]:
+async def watched(*wanted: ProgramDestination) -> AsyncIterator[WatchedDelivery]:
     fan_out = FanOut()
     feeding = asyncio.create_task(feed(fan_out, BYTES_PER_S))
-    found = Watched(fan_out)
+    found = WatchedDelivery(fan_out)
     found.want(*wanted)
     try:
         yield found

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 from tests.support.delivery.far_end import FarEnd, decoded
 from tests.support.delivery.live_program import FRAMERATE, HEIGHT, WIDTH, live_program
-from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
+from tests.support.delivery.watched import SentPackets, WatchedDelivery, assert_every_packet_once
 from tests.support.processes import command_lines, descendants
 
 from onair_crds.contract.program import ProgramDestination
@@ -34,7 +34,7 @@ def srt(id_: str, url: str, key: str | None = None, passphrase: str | None = Non
 
 async def test_every_packet_arrives_once_and_the_session_ends_properly(tmp_path: Path) -> None:
     async with FarEnd(tmp_path) as far_end, live_program() as fan_out:
-        sent, watched = Sent(fan_out), Watched(fan_out)
+        sent, watched = SentPackets(fan_out), WatchedDelivery(fan_out)
         url = f"srt://127.0.0.1:{far_end.srt}"
         watched.want(
             srt("in-url", f"{url}?streamid=publish:recorded/a&latency=200"),
@@ -60,7 +60,7 @@ async def test_every_packet_arrives_once_and_the_session_ends_properly(tmp_path:
 async def test_a_passphrase_encrypts_and_a_wrong_one_is_refused(tmp_path: Path) -> None:
     paths: dict[str, Any] = {"open/locked": {"srtPublishPassphrase": PASSPHRASE}}
     async with FarEnd(tmp_path, **paths) as far_end, live_program() as fan_out:
-        watched = Watched(fan_out)
+        watched = WatchedDelivery(fan_out)
         url = f"srt://127.0.0.1:{far_end.srt}?pbkeylen=32&streamid=publish:open/"
         watched.want(
             srt("right", url + "locked", passphrase=PASSPHRASE),
@@ -84,7 +84,7 @@ async def test_a_passphrase_encrypts_and_a_wrong_one_is_refused(tmp_path: Path) 
 async def test_refusals_are_reported_in_words(tmp_path: Path) -> None:
     paths: dict[str, Any] = {"open/taken": {"overridePublisher": False}}
     async with FarEnd(tmp_path, **paths) as far_end, live_program() as fan_out:
-        watched = Watched(fan_out)
+        watched = WatchedDelivery(fan_out)
         url = f"srt://127.0.0.1:{far_end.srt}?streamid=publish:"
         watched.want(srt("first", url + "open/taken"))
         await watched.connected("first")
@@ -111,7 +111,7 @@ async def test_refusals_are_reported_in_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["killed", "removed"])
 async def test_a_sender_that_ends_is_restarted_or_leaves_nothing(tmp_path: Path, how: str) -> None:
     async with FarEnd(tmp_path) as far_end, live_program() as fan_out:
-        watched = Watched(fan_out)
+        watched = WatchedDelivery(fan_out)
         watched.want(srt("one", f"srt://127.0.0.1:{far_end.srt}?streamid=publish:open/one"))
         await watched.connected("one")
         (process,) = descendants(with_argument=SENDER)
@@ -128,7 +128,7 @@ async def test_a_sender_that_ends_is_restarted_or_leaves_nothing(tmp_path: Path,
 
 async def test_the_shortest_timeout_resets_no_session_that_goes_well(tmp_path: Path) -> None:
     async with FarEnd(tmp_path) as far_end, live_program() as fan_out:
-        watched = Watched(fan_out)
+        watched = WatchedDelivery(fan_out)
         url = f"srt://127.0.0.1:{far_end.srt}?streamid=publish:open/"
         hasty = srt("hasty", url + "hasty").model_copy(update={"timeout_ms": 100})
         changed = srt("changed", url + "changed")

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.announcer import Watch, collection, document, project
+from tests.support.announcer import AnnouncerWatch, collection, document, project
 from tests.support.documents import destination_document
 
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT
@@ -20,7 +20,7 @@ from onair_crds.shapes import Document
 
 
 def test_the_first_list_announces_nothing() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start(Collection=[collection(5)])
     assert watch.names() == []
     watch.says(COLLECTION, collection(11, "new"))
@@ -28,7 +28,7 @@ def test_the_first_list_announces_nothing() -> None:
 
 
 def test_a_list_after_a_broken_watch_announces_the_differences() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start(Collection=[collection(5, name=name) for name in ("same", "changed", "gone", "reborn")])
     watch.announcer.listed(
         COLLECTION,
@@ -50,7 +50,7 @@ def test_a_list_after_a_broken_watch_announces_the_differences() -> None:
 
 
 def test_an_older_version_is_not_announced_again() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start()
     for version in (11, 12, 11, 12):
         watch.says(COLLECTION, collection(version, version))
@@ -60,7 +60,7 @@ def test_an_older_version_is_not_announced_again() -> None:
 def test_every_replica_gives_an_event_the_same_id() -> None:
     ids = []
     for _ in range(2):
-        watch = Watch()
+        watch = AnnouncerWatch()
         watch.start()
         watch.says(COLLECTION, collection(11))
         watch.says(COLLECTION, collection(12, 1))
@@ -71,7 +71,7 @@ def test_every_replica_gives_an_event_the_same_id() -> None:
 
 
 def test_a_deletion_is_the_same_event_when_only_a_list_shows_it() -> None:
-    one, two = Watch(), Watch()
+    one, two = AnnouncerWatch(), AnnouncerWatch()
     for watch in (one, two):
         watch.start(Collection=[collection(5)])
     one.says(COLLECTION, collection(12), deleted=True)
@@ -80,7 +80,7 @@ def test_a_deletion_is_the_same_event_when_only_a_list_shows_it() -> None:
 
 
 def test_a_request_is_named_by_the_event_of_its_own_change_alone() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start()
     first, second = RequestNote("s1", {"a": 1}), RequestNote("s2", {"b": 2})
     made = collection(11, 1, note=first)
@@ -98,7 +98,7 @@ def test_a_request_is_named_by_the_event_of_its_own_change_alone() -> None:
 
 
 def test_the_note_before_a_deletion_is_the_deletions() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start(Collection=[collection(5)])
     noted = collection(11, note=RequestNote("s1"))
     watch.says(COLLECTION, noted)
@@ -108,7 +108,7 @@ def test_the_note_before_a_deletion_is_the_deletions() -> None:
 
 
 def test_a_manual_deletion_does_not_name_an_earlier_request() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start(Collection=[collection(5)])
     changed = collection(11, 1, note=RequestNote("s1"))
     watch.says(COLLECTION, changed)
@@ -119,7 +119,7 @@ def test_a_manual_deletion_does_not_name_an_earlier_request() -> None:
 
 
 def test_an_invalid_note_names_no_request() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start()
     for version, text in enumerate(("{", "[]", '{"nonce": 1}', '{"nonce":"n","sessionId":5}'), 11):
         broken = collection(version, version)
@@ -129,7 +129,7 @@ def test_an_invalid_note_names_no_request() -> None:
 
 
 def test_a_deletion_is_announced_once_when_it_begins() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start(Project=[project(5)], Collection=[collection(5)])
     going = project(11)
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
@@ -140,7 +140,7 @@ def test_a_deletion_is_announced_once_when_it_begins() -> None:
 
 
 async def test_a_child_waits_for_its_parent() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start()
     destination = document("d", 13, {"projectId": "q", "address": {"rtmpPush": {"url": "rtmp://a.example"}}})
     watch.says(DESTINATION, destination)
@@ -165,7 +165,7 @@ async def test_a_child_waits_for_its_parent() -> None:
 
 
 async def test_an_orphan_waits_no_longer_than_watches_are_apart() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start()
     watch.says(PROJECT, project(12))
     await watch.arrive(1)
@@ -183,7 +183,7 @@ STEPS = st.lists(
 @given(STEPS)
 def test_a_subscriber_ends_up_with_what_the_cluster_has(steps: list[tuple[str, str, int]]) -> None:
     """Also when watches are lost: the events alone rebuild the cluster's state."""
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start()
     cluster: dict[str, Document] = {}
     unseen = False
@@ -221,7 +221,7 @@ async def test_a_project_of_thousands_of_destinations_is_announced_in_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(steps, "STEP_S", -1.0)  # gives way after each
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start(Collection=[collection(1)], Project=[project(2)])
     number, version = 2000, 100
     for each in range(number):
@@ -246,7 +246,7 @@ async def test_a_project_of_thousands_of_destinations_is_announced_in_steps(
 
 
 def test_a_project_of_few_destinations_is_announced_at_once() -> None:
-    watch = Watch()
+    watch = AnnouncerWatch()
     watch.start(Collection=[collection(1)], Project=[project(2)])
     watch.view.put(DESTINATION, destination_document("d", "q", resourceVersion="3"))
     watch.says(PROJECT, project(100, "changed"))

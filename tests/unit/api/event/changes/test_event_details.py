@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import orjson
-from tests.support.announcer import Watch, collection, document, project
+from tests.support.announcer import AnnouncerWatch, collection, document, project
 
 from onair_api.cache.watched_kinds import LAYOUT
 from onair_api.event.changes.event_details import EventDetails
@@ -16,7 +16,7 @@ from onair_crds.contract.labels import REQUEST_ANNOTATION
 from onair_crds.shapes import Document
 
 
-class Details(EventDetails):
+class DelayedEventDetails(EventDetails):
     """Stands for Redis, which responds to each lookup when it is let."""
 
     def __init__(self, **kept: Any) -> None:
@@ -40,8 +40,8 @@ def layout(version: int, x: int, note: RequestNote | None = None) -> Document:
     return document("lay", version, {"projectId": "q", "layers": layers}, note=note)
 
 
-def layout_watch(details: Details) -> Watch:
-    watch = Watch(details)
+def layout_watch(details: DelayedEventDetails) -> AnnouncerWatch:
+    watch = AnnouncerWatch(details)
     watch.start(Collection=[collection(5)], Project=[project(6)], Layout=[layout(7, 0)])
     return watch
 
@@ -51,7 +51,7 @@ def layer_of(event: Event) -> Any:
 
 
 async def test_a_plain_layer_update_waits_for_no_details() -> None:
-    details = Details()
+    details = DelayedEventDetails()
     watch = layout_watch(details)
     watch.says(LAYOUT, layout(11, 1, RequestNote("s1", nonce="n1")))
     watch.says(LAYOUT, layout(12, 2))
@@ -60,7 +60,7 @@ async def test_a_plain_layer_update_waits_for_no_details() -> None:
 
 
 async def test_details_that_the_note_announces_are_in_the_event() -> None:
-    details = Details(n1={"update": {"id": "a", "x": 1, "requestAnimation": [{"durationMs": 5}]}})
+    details = DelayedEventDetails(n1={"update": {"id": "a", "x": 1, "requestAnimation": [{"durationMs": 5}]}})
     watch = layout_watch(details)
     watch.says(LAYOUT, layout(11, 1, RequestNote("s1", nonce="n1", has_details=True)))
     watch.says(LAYOUT, layout(12, 2, RequestNote("s1", nonce="n2")))
@@ -73,7 +73,7 @@ async def test_details_that_the_note_announces_are_in_the_event() -> None:
 
 
 async def test_details_of_another_version_that_did_not_announce_them_are_looked_up() -> None:
-    details = Details(n1={"update": {"id": "a", "x": 1, "requestAnimation": [{"durationMs": 5}]}})
+    details = DelayedEventDetails(n1={"update": {"id": "a", "x": 1, "requestAnimation": [{"durationMs": 5}]}})
     details.responds.set()
     watch = layout_watch(details)
     older = layout(11, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from tests.support.recorded_stream import Stream
+from tests.support.recorded_stream import RecordedStream
 
 from onair_api.access.audiences import owner_key, project_key
 from onair_api.access.target import Target
@@ -36,7 +36,7 @@ def delivery() -> EventDelivery:
 def test_a_session_gets_an_event_once_however_many_subscriptions_and_audiences_match(
     delivery: EventDelivery,
 ) -> None:
-    stream = Stream(OWNER, GUESTS)
+    stream = RecordedStream(OWNER, GUESTS)
     for name in ("a", "a|b", "*"):
         delivery.add(stream.session, subscription(name))
     delivery.deliver(event("a", OWNER, GUESTS))
@@ -46,7 +46,7 @@ def test_a_session_gets_an_event_once_however_many_subscriptions_and_audiences_m
 def test_only_sessions_of_its_audiences_whose_subscriptions_match_get_an_event(
     delivery: EventDelivery,
 ) -> None:
-    owner, guest, other = Stream(OWNER), Stream(GUESTS), Stream(owner_key("s", "v"))
+    owner, guest, other = RecordedStream(OWNER), RecordedStream(GUESTS), RecordedStream(owner_key("s", "v"))
     for stream in (owner, guest, other):
         delivery.add(stream.session, subscription("a*"))
     delivery.deliver(event("ab", OWNER))
@@ -56,14 +56,14 @@ def test_only_sessions_of_its_audiences_whose_subscriptions_match_get_an_event(
 
 
 def test_a_subscription_to_another_project_gets_nothing(delivery: EventDelivery) -> None:
-    stream = Stream(OWNER)
+    stream = RecordedStream(OWNER)
     delivery.add(stream.session, subscription("a", collection_id="c", project_id="q"))
     delivery.deliver(event("a", OWNER))
     assert stream.names == []
 
 
 def test_layout_events_go_to_those_who_may_read_layouts(delivery: EventDelivery) -> None:
-    reader, guest = Stream(GUESTS), Stream(GUESTS, sees_layouts=False)
+    reader, guest = RecordedStream(GUESTS), RecordedStream(GUESTS, sees_layouts=False)
     for stream in (reader, guest):
         delivery.add(stream.session, subscription("*"))
     delivery.deliver(event("layout", GUESTS, family=LAYOUT_FAMILY))
@@ -71,7 +71,7 @@ def test_layout_events_go_to_those_who_may_read_layouts(delivery: EventDelivery)
 
 
 def test_a_session_is_not_sent_what_it_had_on_a_replica_that_was_ahead(delivery: EventDelivery) -> None:
-    stream = Stream(OWNER)
+    stream = RecordedStream(OWNER)
     delivery.add(stream.session, subscription("*"))
     closed = ClosedSession({"Project": Position(5)}, [subscription("*")], time.time())
     stream.session.resumed = ResumedSession(closed, time.monotonic() + 60)
@@ -81,7 +81,7 @@ def test_a_session_is_not_sent_what_it_had_on_a_replica_that_was_ahead(delivery:
 
 
 def test_nothing_is_kept_of_subscriptions_that_ended(delivery: EventDelivery) -> None:
-    stream = Stream(OWNER, GUESTS)
+    stream = RecordedStream(OWNER, GUESTS)
     subscriptions = [subscription(name) for name in ("a", "a|b", "*")]
     for each in subscriptions:
         delivery.add(stream.session, each)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from tests.support.recorded_stream import Stream
+from tests.support.recorded_stream import RecordedStream
 
 from onair_api.access.audiences import owner_key
 from onair_api.access.target import Target
@@ -24,12 +24,12 @@ MANY = 4 * fair_turns.AT_ONCE
 ALL = Subscription("*", Target(), Target())
 
 
-class Owner:
+class StreamOwner:
     """A user with streams that take everything."""
 
     def __init__(self, delivery: EventDelivery, name: str, streams: int) -> None:
         self.key = owner_key("s", name)
-        self.streams = [Stream(self.key, user=name) for _ in range(streams)]
+        self.streams = [RecordedStream(self.key, user=name) for _ in range(streams)]
         self._delivery, self._number = delivery, 0
         for each in self.streams:
             delivery.add(each.session, ALL)
@@ -65,7 +65,7 @@ async def delivered(delivery: EventDelivery) -> None:
 
 
 async def test_few_get_an_event_at_once_while_many_of_another_wait(delivery: EventDelivery) -> None:
-    crowd, one = Owner(delivery, "crowd", MANY), Owner(delivery, "one", 1)
+    crowd, one = StreamOwner(delivery, "crowd", MANY), StreamOwner(delivery, "one", 1)
     crowd.change(*map(str, range(50)))
     one.change("mine")
     assert one.streams[0].names == ["mine"]
@@ -78,7 +78,7 @@ async def test_a_turn_ends_however_much_waits(
     delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fair_turns, "TURN_S", 0.0)
-    crowd = Owner(delivery, "crowd", MANY)
+    crowd = StreamOwner(delivery, "crowd", MANY)
     crowd.change("a")
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -87,7 +87,7 @@ async def test_a_turn_ends_however_much_waits(
 
 async def test_owners_take_turns(delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fair_turns, "TURN_S", 0.0)
-    first, second = Owner(delivery, "first", MANY), Owner(delivery, "second", MANY)
+    first, second = StreamOwner(delivery, "first", MANY), StreamOwner(delivery, "second", MANY)
     first.change(*"abcdefgh")
     second.change("a")
     await turns_until(lambda: second.complete == MANY)
@@ -103,7 +103,7 @@ async def test_an_owner_beyond_their_bandwidth_waits_and_another_does_not(
     delivery = EventDelivery(
         ReplayBuffer(60, 10_000, 1 << 30), SubscriptionLimits(EventSettings()), bytes_per_owner_s=1
     )
-    crowd, other = Owner(delivery, "crowd", MANY), Owner(delivery, "other", MANY)
+    crowd, other = StreamOwner(delivery, "crowd", MANY), StreamOwner(delivery, "other", MANY)
     crowd.change("a", "b")
     await turns_until(lambda: bool(crowd.complete))
     for _ in range(100):
@@ -146,7 +146,7 @@ def test_there_is_no_limit_by_default() -> None:
 
 async def test_order_is_kept_for_a_stream_that_waits(delivery: EventDelivery) -> None:
     """An event for few of an owner's streams waits behind one for all of them."""
-    crowd = Owner(delivery, "crowd", MANY)
+    crowd = StreamOwner(delivery, "crowd", MANY)
     crowd.change("all")
     last = crowd.streams[-1]
     for each in crowd.streams[:-1]:
@@ -158,7 +158,7 @@ async def test_order_is_kept_for_a_stream_that_waits(delivery: EventDelivery) ->
 
 
 async def test_a_stream_that_unsubscribes_has_had_all_that_came_before(delivery: EventDelivery) -> None:
-    crowd = Owner(delivery, "crowd", MANY)
+    crowd = StreamOwner(delivery, "crowd", MANY)
     crowd.change("a", "b")
     last = crowd.streams[-1]
     delivery.remove(last.session, ALL)
@@ -168,7 +168,7 @@ async def test_a_stream_that_unsubscribes_has_had_all_that_came_before(delivery:
 
 
 async def test_a_stream_that_closes_comes_back_to_what_waited_for_it(delivery: EventDelivery) -> None:
-    crowd = Owner(delivery, "crowd", MANY)
+    crowd = StreamOwner(delivery, "crowd", MANY)
     last = crowd.streams[-1]
     closed = ClosedSession({"Project": Position(1)}, [ALL], 0.0)
     last.session.resumed = ResumedSession(closed, 1e12)
@@ -181,7 +181,7 @@ async def test_a_stream_that_closes_comes_back_to_what_waited_for_it(delivery: E
 
 async def test_events_for_the_same_streams_keep_them_once(delivery: EventDelivery) -> None:
     """So a thousand that close while hundreds of events wait are not numbered again for each."""
-    crowd, closing = Owner(delivery, "crowd", MANY), 10
+    crowd, closing = StreamOwner(delivery, "crowd", MANY), 10
     crowd.change(*"abc")
     for each in crowd.streams[:closing]:
         each.session.closed = True
@@ -200,7 +200,7 @@ async def test_too_much_is_lost_and_told_once(
     delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fair_turns, "MAX_DELIVERIES", 3 * MANY)
-    crowd = Owner(delivery, "crowd", MANY)
+    crowd = StreamOwner(delivery, "crowd", MANY)
     crowd.change("a", "b", "c", "d")
     await delivered(delivery)
     assert all((each.losses, each.names) == (1, ["d"]) for each in crowd.streams)
@@ -211,7 +211,7 @@ async def test_what_is_lost_is_counted_without_what_was_taken_or_sent(
 ) -> None:
     monkeypatch.setattr(fair_turns, "MAX_DELIVERIES", 3 * MANY)
     monkeypatch.setattr(fair_turns, "TURN_S", 0)
-    crowd = Owner(delivery, "crowd", MANY)
+    crowd = StreamOwner(delivery, "crowd", MANY)
     crowd.change("a", "b", "c")
     await turns_until(lambda: sum(each.names == ["a"] for each in crowd.streams) == fair_turns.STEP)
     last = crowd.streams[-1]
@@ -231,7 +231,7 @@ def dropped() -> float:
 
 async def test_too_many_bytes_are_lost(delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fair_turns, "MAX_BYTES", 5)
-    crowd = Owner(delivery, "crowd", MANY)
+    crowd = StreamOwner(delivery, "crowd", MANY)
     crowd.change("a", "b", "c")
     await delivered(delivery)
     assert all((each.losses, each.names) == (1, ["c"]) for each in crowd.streams)

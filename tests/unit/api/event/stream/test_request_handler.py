@@ -6,7 +6,7 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any, cast
 
-from tests.support.recorded_stream import Stream
+from tests.support.recorded_stream import RecordedStream
 
 from onair_api.access.audiences import owner_key
 from onair_api.event.replay.recent_events import ReplayBuffer
@@ -22,7 +22,7 @@ async def test_others_have_a_turn_between_two_requests_of_a_stream() -> None:
     delivery = EventDelivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(EventSettings()))
     nothing = cast(Any, SimpleNamespace())
     handler = RequestHandler(nothing, Settings(), nothing, delivery, nothing)
-    stream, turns = Stream(owner_key("s", "u")), 0
+    stream, turns = RecordedStream(owner_key("s", "u")), 0
 
     async def ask() -> None:
         asked = [StreamRequest(None, "subscribe", {"name": f"{number}*"}) for number in range(50)]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
+from tests.support.recorded_stream import RecordingSender
 
 from onair_api.access.audiences import Visibility, owner_key
 from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.errors import ResourceExhausted
-from onair_api.event.event import Event, Format
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.session import Session
@@ -20,24 +18,7 @@ from onair_api.settings import EventSettings
 from onair_crds.resources.enums import Role
 
 
-class Sender:
-    format = Format.NDJSON
-    loss_message: Callable[[], bytes]
-
-    def push(self, frame: bytes, event: Event | None = None) -> None: ...
-
-    def unsent(self) -> list[Event]:
-        return []
-
-    def stalled_s(self, now: float) -> float:
-        return 0.0
-
-    def abort(self) -> None: ...
-
-    def end(self, code: int, reason: str) -> None: ...
-
-
-class Replica:
+class LimitedReplica:
     """Streams of one replica with low limits."""
 
     def __init__(self) -> None:
@@ -48,7 +29,9 @@ class Replica:
 
     def stream(self, token: str) -> Session:
         identity = Identity("s", "u", "u", Role.HOST, ())
-        return Session("id", identity, Visibility("u", (owner_key("s", "u"),), True), token, Sender())
+        return Session(
+            "id", identity, Visibility("u", (owner_key("s", "u"),), True), token, RecordingSender()
+        )
 
     def subscribe(self, session: Session, name: str) -> None:
         self.delivery.check(session, name)
@@ -61,11 +44,11 @@ class Replica:
 
 
 @pytest.fixture
-def replica() -> Replica:
-    return Replica()
+def replica() -> LimitedReplica:
+    return LimitedReplica()
 
 
-def test_a_stream_holds_so_many_subscriptions(replica: Replica) -> None:
+def test_a_stream_holds_so_many_subscriptions(replica: LimitedReplica) -> None:
     stream = replica.stream("t")
     for name in ("a", "b*", "c"):
         replica.subscribe(stream, name)
@@ -73,7 +56,7 @@ def test_a_stream_holds_so_many_subscriptions(replica: Replica) -> None:
         replica.subscribe(stream, "d")
 
 
-def test_alternatives_count_for_all_streams_of_a_token(replica: Replica) -> None:
+def test_alternatives_count_for_all_streams_of_a_token(replica: LimitedReplica) -> None:
     first, second = replica.stream("t"), replica.stream("t")
     replica.subscribe(first, "a|b|c*")
     with pytest.raises(ResourceExhausted, match=r"5 names .*namesPerToken"):
@@ -82,7 +65,7 @@ def test_alternatives_count_for_all_streams_of_a_token(replica: Replica) -> None
     replica.subscribe(replica.stream("other"), "d|e|f")
 
 
-def test_wildcards_count_once_for_a_token_and_prefixes_not_at_all(replica: Replica) -> None:
+def test_wildcards_count_once_for_a_token_and_prefixes_not_at_all(replica: LimitedReplica) -> None:
     first, second = replica.stream("t"), replica.stream("t")
     replica.subscribe(first, "*:a|*:b")
     replica.subscribe(second, "*:a|**:a")
@@ -91,7 +74,7 @@ def test_wildcards_count_once_for_a_token_and_prefixes_not_at_all(replica: Repli
         replica.subscribe(second, "*:c")
 
 
-def test_wildcards_of_many_tokens_count_for_their_audience(replica: Replica) -> None:
+def test_wildcards_of_many_tokens_count_for_their_audience(replica: LimitedReplica) -> None:
     replica.subscribe(replica.stream("t"), "*:a|*:b")
     replica.subscribe(replica.stream("u"), "*:a|*:c")
     replica.subscribe(replica.stream("v"), "*:b")
@@ -99,7 +82,7 @@ def test_wildcards_of_many_tokens_count_for_their_audience(replica: Replica) -> 
         replica.subscribe(replica.stream("v"), "*:d")
 
 
-def test_what_was_given_back_may_be_taken_again(replica: Replica) -> None:
+def test_what_was_given_back_may_be_taken_again(replica: LimitedReplica) -> None:
     stream = replica.stream("t")
     for _ in range(3):
         replica.subscribe(stream, "*:a|*:b|c|d|e")

@@ -12,7 +12,7 @@ NAMES = ["root", "a", "b", "c", "d", "e"]
 NEW = ["n0", "n1", "n2"]
 
 
-class Refused(Exception):
+class ChangeRefused(Exception):
     pass
 
 
@@ -31,25 +31,25 @@ class Model:
         found = [name]
         for each in found:
             if len(found) > 100:
-                raise Refused
+                raise ChangeRefused
             found += self.below(each)
         return found
 
     def place(self, name: str, children: list[str] | None, parent: str | None) -> None:
         if children is not None:
             if len(set(children)) < len(children) or {"root", name} & set(children):
-                raise Refused
+                raise ChangeRefused
             if not set(children) <= set(self.names):
-                raise Refused
+                raise ChangeRefused
             self.pairs = [(p, c) for p, c in self.pairs if p != name and c not in children]
             self.pairs += [(name, child) for child in children]
         if parent is not None:
             if parent not in self.names or name == "root":
-                raise Refused
+                raise ChangeRefused
             if (parent, name) not in self.pairs:
                 self.pairs = [(p, c) for p, c in self.pairs if c != name] + [(parent, name)]
         if name in [d for child in self.below(name) for d in self.descendants(child)]:
-            raise Refused
+            raise ChangeRefused
 
     def create(self, name: str, children: list[str] | None, parent: str | None) -> None:
         self.names.append(name)
@@ -57,14 +57,14 @@ class Model:
 
     def update(self, name: str, children: list[str] | None, parent: str | None) -> None:
         if name not in self.names:
-            raise Refused
+            raise ChangeRefused
         self.place(name, children, parent)
 
     def delete(self, name: str) -> None:
         if name in self.taken:
             return
         if name not in self.names or name == "root":
-            raise Refused
+            raise ChangeRefused
         gone = self.descendants(name)
         self.taken += gone
         self.names = [each for each in self.names if each not in gone]
@@ -92,7 +92,7 @@ def model_of(batch: list[tuple[str, str, list[str] | None, str | None]]) -> Mode
                 model.update(name, children, parent)
             else:
                 model.delete(name)
-    except Refused:
+    except ChangeRefused:
         return None
     return model
 

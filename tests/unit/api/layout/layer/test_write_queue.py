@@ -71,7 +71,7 @@ def test_what_becomes_one_write() -> None:
     run(test)
 
 
-class Layout:
+class GatedLayoutWriter:
     """Stands for the writer: one layout, every write takes until it is let go on."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Layout:
         self.writes.append(note())
 
 
-class Details:
+class RecordingEventDetails:
     """Stands for Redis; keeps nothing while it is unreachable."""
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class Details:
 
 def test_a_drag_is_answered_one_by_one_and_stored_in_few_writes() -> None:
     async def test() -> None:
-        layout = Layout()
+        layout = GatedLayoutWriter()
         writes = LayerWrites(layout, None)  # type: ignore[arg-type]
         drag = [update("a", x=n, requestMetadata={"n": n}) for n in range(30)]
         calls = [asyncio.create_task(writes.write(layout.entry(), each)) for each in drag]
@@ -128,7 +128,7 @@ def test_a_drag_is_answered_one_by_one_and_stored_in_few_writes() -> None:
 
 def test_an_error_is_its_own_requests() -> None:
     async def test() -> None:
-        layout = Layout()
+        layout = GatedLayoutWriter()
         layout.may_write.set()
         writes = LayerWrites(layout, None)  # type: ignore[arg-type]
         results = await asyncio.gather(
@@ -146,7 +146,7 @@ def test_an_error_is_its_own_requests() -> None:
 
 def test_a_failure_of_the_write_is_everybodys() -> None:
     async def test() -> None:
-        layout = Layout()
+        layout = GatedLayoutWriter()
 
         async def fail(*_: Any) -> None:
             await layout.may_write.wait()
@@ -166,7 +166,7 @@ def test_a_failure_of_the_write_is_everybodys() -> None:
 
 def test_what_the_difference_does_not_show_is_kept_under_the_writes_nonce() -> None:
     async def test() -> None:
-        layout, details = Layout(), Details()
+        layout, details = GatedLayoutWriter(), RecordingEventDetails()
         layout.may_write.set()
         layout.conflicts = 1
         writes = LayerWrites(layout, details)  # type: ignore[arg-type]
@@ -201,7 +201,7 @@ def test_what_the_difference_does_not_show_is_kept_under_the_writes_nonce() -> N
 
 def test_a_note_announces_no_details_that_are_not_kept() -> None:
     async def test() -> None:
-        layout, details = Layout(), Details()
+        layout, details = GatedLayoutWriter(), RecordingEventDetails()
         layout.may_write.set()
         details.reachable = False
         writes = LayerWrites(layout, details)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from onair_crds.shapes import JsonObject
 REQUEST: JsonObject = {"address": {"rtmpPush": {"url": "rtmp://media.example/live", "key": "hunter2"}}}
 
 
-class Credentials:
+class RecordingCredentials:
     def __init__(self) -> None:
         self.stored: list[str] = []
 
@@ -39,7 +39,7 @@ class Credentials:
     ],
 )
 async def test_the_secret_of_a_write_that_may_have_happened_stays(error: BaseException, stays: bool) -> None:
-    credentials = Credentials()
+    credentials = RecordingCredentials()
 
     async def write() -> None:
         async with SecretVersions(cast(Any, credentials), "main", 10_000, sees_secrets=True) as secrets:

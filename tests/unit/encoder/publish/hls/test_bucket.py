@@ -70,7 +70,7 @@ async def test_a_bucket_that_takes_no_conditions_says_so(status: int, code: str)
 
 
 async def test_a_playlist_that_was_removed_is_stored_again() -> None:
-    class Store:
+    class ConditionalStore:
         def __init__(self) -> None:
             self.stored: bytes | None = None
 
@@ -85,7 +85,7 @@ async def test_a_playlist_that_was_removed_is_stored_again() -> None:
             self.stored = text
             return '"1"'
 
-    store: Any = Store()
+    store: Any = ConditionalStore()
     guard = PlaylistGuard(store, Recording(STORAGE, SegmentWriter("run", 1, "a1")))
     await guard.store(b"#EXTM3U\n")
     store.stored = None

@@ -19,7 +19,7 @@ from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupport
 STORAGE = ProgramStorage(region="r", bucket="shows", access_key="AK", secret_key="s3cret", vod=True)
 
 
-class Bucket:
+class OnePlaylistBucket:
     """One playlist, and a list of what was asked of it."""
 
     def __init__(self, conditions: str, *, readable: bool = True) -> None:
@@ -64,7 +64,7 @@ def guard_of(bucket: Any) -> PlaylistGuard:
 
 
 async def test_where_conditions_are_heeded_nothing_is_read_after_the_first() -> None:
-    bucket = Bucket("heeded")
+    bucket = OnePlaylistBucket("heeded")
     guard = guard_of(bucket)
     for _ in range(3):
         await guard.store(text_of(1))
@@ -73,7 +73,7 @@ async def test_where_conditions_are_heeded_nothing_is_read_after_the_first() -> 
 
 @pytest.mark.parametrize("conditions", ["ignored", "refused"])
 async def test_where_conditions_are_of_no_use_each_write_follows_a_read(conditions: str) -> None:
-    bucket = Bucket(conditions)
+    bucket = OnePlaylistBucket(conditions)
     guard = guard_of(bucket)
     for _ in range(3):
         await guard.store(text_of(1))
@@ -82,7 +82,7 @@ async def test_where_conditions_are_of_no_use_each_write_follows_a_read(conditio
 
 @pytest.mark.parametrize("conditions", ["heeded", "ignored", "refused"])
 async def test_a_higher_epochs_playlist_is_never_replaced(conditions: str) -> None:
-    bucket = Bucket(conditions)
+    bucket = OnePlaylistBucket(conditions)
     guard = guard_of(bucket)
     await guard.store(text_of(1))
     await bucket.put_playlist("", text_of(2))
@@ -97,7 +97,7 @@ async def test_a_higher_epochs_playlist_is_never_replaced(conditions: str) -> No
 
 @pytest.mark.parametrize("conditions", ["heeded", "broken"])
 async def test_a_write_whose_response_was_lost_is_no_other_encoder(conditions: str) -> None:
-    bucket = Bucket(conditions)
+    bucket = OnePlaylistBucket(conditions)
     guard = guard_of(bucket)
     await guard.store(text_of(1))
     bucket.version += 1
@@ -107,7 +107,7 @@ async def test_a_write_whose_response_was_lost_is_no_other_encoder(conditions: s
 
 
 async def test_credentials_that_may_only_write_notice_by_conditions_alone() -> None:
-    bucket = Bucket("heeded", readable=False)
+    bucket = OnePlaylistBucket("heeded", readable=False)
     guard = guard_of(bucket)
     await guard.store(text_of(1))
     await bucket.put_playlist("", text_of(2))
@@ -120,14 +120,14 @@ async def test_credentials_that_may_only_write_notice_by_conditions_alone() -> N
 async def test_credentials_that_may_only_write_are_enough_where_conditions_are_of_no_use(
     conditions: str,
 ) -> None:
-    bucket = Bucket(conditions, readable=False)
+    bucket = OnePlaylistBucket(conditions, readable=False)
     guard = guard_of(bucket)
     for epoch in (1, 2):
         await guard.store(text_of(epoch))
         assert bucket.text == text_of(epoch)
 
 
-def probes(bucket: Bucket) -> list[int]:
+def probes(bucket: OnePlaylistBucket) -> list[int]:
     """Which of the playlists was followed by the question whether conditions are heeded."""
     found, stored = [], -1
     for asked in bucket.asked:
@@ -139,7 +139,7 @@ def probes(bucket: Bucket) -> list[int]:
 
 
 async def test_a_storage_that_was_away_is_asked_again_whether_it_heeds_conditions() -> None:
-    bucket = Bucket("heeded")
+    bucket = OnePlaylistBucket("heeded")
     guard = guard_of(bucket)
     bucket.available = False
     for _ in range(4):
@@ -156,7 +156,7 @@ async def test_a_storage_that_was_away_is_asked_again_whether_it_heeds_condition
 
 
 async def test_a_bucket_that_never_answers_that_question_is_asked_ever_more_rarely() -> None:
-    bucket = Bucket("heeded")
+    bucket = OnePlaylistBucket("heeded")
     guard = guard_of(bucket)
     bucket.available = False
     for _ in range(400):
@@ -165,7 +165,7 @@ async def test_a_bucket_that_never_answers_that_question_is_asked_ever_more_rare
 
 
 async def test_a_bucket_for_which_no_condition_ever_holds_costs_little_in_the_long_run() -> None:
-    bucket = Bucket("broken")
+    bucket = OnePlaylistBucket("broken")
     guard = guard_of(bucket)
     for _ in range(300):
         await guard.store(text_of(1))
@@ -173,7 +173,7 @@ async def test_a_bucket_for_which_no_condition_ever_holds_costs_little_in_the_lo
 
 
 async def test_a_storage_that_takes_no_conditions_any_more_gets_its_playlists_after_a_read() -> None:
-    bucket = Bucket("heeded")
+    bucket = OnePlaylistBucket("heeded")
     guard = guard_of(bucket)
     await guard.store(text_of(1))
     bucket.conditions = "refused"

@@ -36,7 +36,7 @@ def test_the_timeout_follows_what_is_usual() -> None:
     assert response_timeout.limit_s(1.0) == 1
 
 
-class Watched:
+class WatchedRequest:
     """A request that is sent, and whose response the test gives."""
 
     def __init__(self, left: int) -> None:
@@ -49,7 +49,7 @@ class Watched:
 
 
 async def test_a_process_that_was_frozen_does_not_blame_the_storage() -> None:
-    watched = Watched(left=0)
+    watched = WatchedRequest(left=0)
     await watched.clock.passes(FROZEN_S)
     watched.request.set_result(None)
     await asyncio.wait_for(watched.watching, 10)
@@ -59,7 +59,7 @@ async def test_a_process_that_was_frozen_does_not_blame_the_storage() -> None:
     ("left", "why"), [(100, "took no bytes for 1000 ms"), (0, "gave no response for 1000 ms")]
 )
 async def test_a_request_that_stands_still_is_not_waited_for(left: int, why: str) -> None:
-    watched = Watched(left)
+    watched = WatchedRequest(left)
     await watched.clock.passes(0)
     for _ in range(LOOKS):
         await watched.clock.passes(LOOK_S)
@@ -74,7 +74,7 @@ async def test_bytes_in_flight_are_progress_for_as_long_as_their_number_changes(
     held = [1000]
     look: Callable[[object], int] = lambda _: held[0]  # noqa: E731
     monkeypatch.setattr(request_progress, "unacknowledged", look)
-    watched = Watched(left=0)
+    watched = WatchedRequest(left=0)
     watched.progress.connected(Held())
     for _ in range(3 * LOOKS):
         held[0] -= 1

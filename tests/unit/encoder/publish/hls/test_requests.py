@@ -24,7 +24,7 @@ OFTEN_S = 0.02
 """A timeout so short that it is looked at often; what counts is the least one."""
 
 
-class Storage:
+class PartwiseStorage:
     """Gives a part of an object at a time."""
 
     def __init__(self) -> None:
@@ -46,8 +46,8 @@ class Storage:
 
 
 @pytest.fixture
-async def storage() -> AsyncIterator[Storage]:
-    storage = Storage()
+async def storage() -> AsyncIterator[PartwiseStorage]:
+    storage = PartwiseStorage()
     application = web.Application()
     application.router.add_get("/{path:.*}", storage.respond)
     async with on_loopback(application, shutdown_timeout_s=1) as storage.endpoint:
@@ -58,7 +58,7 @@ async def storage() -> AsyncIterator[Storage]:
 class Reading:
     """One response that is being read, by a clock that stands still but for what a test lets pass."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: PartwiseStorage) -> None:
         keys = {"access_key": "AK", "secret_key": "s3cret"}
         place = ProgramStorage(region="r", bucket="shows", endpoint=storage.endpoint, **keys)
         self.clock = HandClock()
@@ -81,13 +81,15 @@ class Reading:
 
 
 @pytest.fixture
-async def reading(storage: Storage) -> AsyncIterator[Reading]:
+async def reading(storage: PartwiseStorage) -> AsyncIterator[Reading]:
     reading = Reading(storage)
     yield reading
     await reading.close()
 
 
-async def test_an_object_may_take_long_as_long_as_bytes_come(storage: Storage, reading: Reading) -> None:
+async def test_an_object_may_take_long_as_long_as_bytes_come(
+    storage: PartwiseStorage, reading: Reading
+) -> None:
     """As the playlist of a long recording, over a slow network: who cannot read it cannot take over."""
     for part in range(1, PARTS + 1):
         storage.give()
@@ -99,7 +101,9 @@ async def test_an_object_may_take_long_as_long_as_bytes_come(storage: Storage, r
     assert reading.read == b"01234567"
 
 
-async def test_an_object_that_stops_coming_is_not_waited_for(storage: Storage, reading: Reading) -> None:
+async def test_an_object_that_stops_coming_is_not_waited_for(
+    storage: PartwiseStorage, reading: Reading
+) -> None:
     for part in range(1, PARTS // 2):
         storage.give()
         await reading.until(part)
@@ -112,7 +116,7 @@ async def test_an_object_that_stops_coming_is_not_waited_for(storage: Storage, r
 
 
 async def test_an_object_that_comes_a_byte_at_a_time_for_ever_is_not_waited_for(
-    storage: Storage, reading: Reading, monkeypatch: pytest.MonkeyPatch
+    storage: PartwiseStorage, reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_progress, "LONGEST_READ_S", 3 * LOOK_S)
     for part in range(1, 4):

@@ -16,7 +16,7 @@ SMALL = bytes(200_000)
 RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
-class Storage:
+class StickingStorage:
     """Takes objects, but reads none that is `stuck`, and closes a connection that is used again on demand."""
 
     def __init__(self) -> None:
@@ -60,15 +60,15 @@ class Storage:
 
 
 @pytest.fixture
-async def storage() -> AsyncIterator[Storage]:
-    storage = Storage()
+async def storage() -> AsyncIterator[StickingStorage]:
+    storage = StickingStorage()
     await storage.start()
     yield storage
     await storage.close()
 
 
 @pytest.fixture
-async def requests(storage: Storage) -> AsyncIterator[BucketRequests]:
+async def requests(storage: StickingStorage) -> AsyncIterator[BucketRequests]:
     keys = {"access_key": "AK", "secret_key": "s3cret"}
     place = ProgramStorage(region="r", bucket="shows", endpoint=f"http://127.0.0.1:{storage.port}", **keys)
     requests = BucketRequests(place, lambda: 0.1)
@@ -82,7 +82,7 @@ async def put(requests: BucketRequests, name: str, data: bytes) -> None:
 
 
 async def test_a_connection_that_is_stuck_is_noticed_beside_one_that_is_not(
-    storage: Storage, requests: BucketRequests
+    storage: StickingStorage, requests: BucketRequests
 ) -> None:
     stuck = asyncio.create_task(put(requests, "stuck", MORE_THAN_KERNELS_HOLD))
     try:
@@ -96,7 +96,7 @@ async def test_a_connection_that_is_stuck_is_noticed_beside_one_that_is_not(
 
 
 async def test_a_connection_that_was_closed_meanwhile_costs_no_object_its_content(
-    storage: Storage, requests: BucketRequests
+    storage: StickingStorage, requests: BucketRequests
 ) -> None:
     """The HTTP client itself tries another one, with all of the body."""
     await put(requests, "first", SMALL)

@@ -43,7 +43,7 @@ class Parsing:
         self.parsed += 1
 
 
-class Store:
+class ReadableStore:
     async def get(self, _: str) -> StoredText:
         return StoredText("#EXTM3U", "")
 
@@ -60,7 +60,7 @@ async def test_a_stop_while_a_playlist_is_parsed_waits_for_it_so_that_the_next_a
     nothing: Any = None
     presentation.playlist = Playlist(2.0, window=None)
     spool_writer: Any = SimpleNamespace(spool=Spool(tmp_path / "spool", Budget()))
-    store: Any = Store()
+    store: Any = ReadableStore()
     lock: Any = Lock()
     upload = Upload(nothing, spool_writer, presentation, store, lock, asyncio.Event())
 

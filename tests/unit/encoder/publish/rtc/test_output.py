@@ -18,7 +18,7 @@ from onair_encoder.publish.supplied_destination import SuppliedDestination
 RTC = ProgramRtc(provider="livekit", url="wss://rooms.example", token="t", room="r", identity="i")
 
 
-class Client:
+class RecordingRoomClient:
     """Keeps a list of what is asked of a room's process; without a message it is still joining."""
 
     def __init__(self, message: Message | None = None) -> None:
@@ -40,7 +40,7 @@ class Client:
         self.steps.append("close")
 
 
-def output_of(monkeypatch: pytest.MonkeyPatch, client: Client) -> RtcOutput:
+def output_of(monkeypatch: pytest.MonkeyPatch, client: RecordingRoomClient) -> RtcOutput:
     async def start(_: ProgramRtc) -> Any:
         return client
 
@@ -55,7 +55,7 @@ def output_of(monkeypatch: pytest.MonkeyPatch, client: Client) -> RtcOutput:
 async def test_a_room_that_is_being_joined_is_left_properly_where_there_is_time(
     monkeypatch: pytest.MonkeyPatch, stopped: bool, steps: list[str]
 ) -> None:
-    client = Client()
+    client = RecordingRoomClient()
     output = output_of(monkeypatch, client)
     opening = asyncio.create_task(output.open())
     await client.joining.wait()
@@ -68,7 +68,7 @@ async def test_a_room_that_is_being_joined_is_left_properly_where_there_is_time(
 
 
 async def test_a_refusal_is_reported_and_its_process_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    client = Client(Gone("rooms.example:443: the token is refused", permanent=True))
+    client = RecordingRoomClient(Gone("rooms.example:443: the token is refused", permanent=True))
     with pytest.raises(SessionError, match="the token is refused") as error:
         await output_of(monkeypatch, client).open()
     assert error.value.permanent

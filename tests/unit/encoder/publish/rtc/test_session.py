@@ -23,7 +23,7 @@ from onair_encoder.publish.supplied_destination import SuppliedDestination
 RTC = ProgramRtc(provider="livekit", url="wss://rooms.example", token="t", room="r", identity="i")
 
 
-class Client:
+class ReportingRoomClient:
     """A process that reports what a test wants, after so many seconds each; then it is silent."""
 
     unsent = 0
@@ -66,7 +66,7 @@ async def outcome(monkeypatch: pytest.MonkeyPatch, reports: list[tuple[float, in
     destination = SuppliedDestination(
         ProgramDestination(id="d", type="RTC", rtc=RTC, timeout_ms=1000), fan_out, lambda: None
     )
-    client = Client(reports, fan_out)
+    client = ReportingRoomClient(reports, fan_out)
     monkeypatch.setattr(session_module, "time", SimpleNamespace(monotonic=client.monotonic))
     monkeypatch.setattr(session_module, "LOOK_S", session_module.LOOK_S if stop else 0.001)
     session = RtcSession(destination, cast("RoomClient", client), Rejoining(), "rooms.example:443")

@@ -19,7 +19,7 @@ class ClosedSocket:
         raise OSError(errno.EBADF, "Bad file descriptor")
 
 
-class Writer:
+class ClosedWriter:
     """Of a connection that the server has closed already."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Writer:
 
 
 async def test_a_connection_that_is_closed_at_once_is_an_error_of_the_network() -> None:
-    writer: Any = Writer()
+    writer: Any = ClosedWriter()
     address = RtmpAddress.of("rtmps://a.example/live", "s3cret")
     with pytest.raises(SessionError, match=r"^a\.example:443: Bad file descriptor$"):
         await RtmpConnection.publish(address, (asyncio.StreamReader(), writer), 2048)

@@ -52,7 +52,7 @@ class Sockets:
         self.open -= 1
 
 
-class Ended(Exception):
+class ProcessEnded(Exception):
     """In place of the process' end."""
 
 
@@ -64,14 +64,14 @@ def connect(
     reports: list[dict[str, Any]] = []
 
     def end(code: int = 0) -> None:
-        raise Ended(code)
+        raise ProcessEnded(code)
 
     found = [(socket.AF_INET, each, 9000) for each in addresses]
     monkeypatch.setattr(sender, "SrtSocket", sockets)
     monkeypatch.setattr(sender, "report", lambda **report: reports.append(report))
     monkeypatch.setattr(sender, "end", end)
     line = json.dumps({**SETTINGS, "addresses": found}).encode() + b"\n"
-    with contextlib.suppress(Ended):
+    with contextlib.suppress(ProcessEnded):
         sender.SrtSender(io.BufferedReader(io.BytesIO(line)))._connect()
     return sockets, reports
 
