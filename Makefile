@@ -59,7 +59,7 @@ down: venv ## Delete the cluster; images and tools stay
 
 test: ready-test lint verify ## Everything but the benchmarks
 	@$(DEV) prepare test
-	@ONAIR_SOAK_S=$(TEST_SOAK_S) $(RUN) --cluster $(PYTEST) $(WORKERS) tests/unit tests/integration tests/soak tests/e2e $(ARGS)
+	@ONAIR_SOAK_S=$(TEST_SOAK_S) $(RUN) --cluster $(PYTEST) $(WORKERS) --durations=15 --durations-min=10 tests/unit tests/integration tests/soak tests/e2e $(ARGS)
 
 test-unit: venv ## Pure functions and single programs; seconds
 	@$(PYTEST) tests/unit $(ARGS)
