@@ -92,8 +92,7 @@ class EventDelivery:
             self._audiences.setdefault(key, SubscriptionIndex()).add(subscription, session)
 
     def remove(self, session: Session, subscription: Subscription) -> None:
-        for event in self._turns.take(session):
-            _send_live(session, event)
+        self._turns.send_rest(session)
         STREAM_SUBSCRIPTIONS.dec()
         self._limits.remove(session.token, subscription.name)
         for key in session.visibility.keys:

@@ -151,9 +151,32 @@ class FairTurns:
 
     def take(self, session: Session) -> list[Event]:
         """What waits for a stream, which does not get it from here any more."""
+        return [event for event in self._taken(session) if event]
+
+    def send_rest(self, session: Session) -> None:
+        """Sends at once what waits for a stream; it is out of its owner's bandwidth of the time to come.
+
+        Once that is more than of `BURST_S` it is lost instead, and told.
+        """
+        rest = self._taken(session)
+        if not rest or session.closed:
+            return
+        now = time.monotonic()
+        events = [event for event in rest if event]
+        too_many = self._bandwidth.wait_s(session.owner, now) > BURST_S
+        if too_many or len(events) < len(rest):
+            session.sender.push(session.sender.loss_message())
+        if too_many:
+            EVENTS_DROPPED.labels("too_many").inc(len(events))
+            return
+        for event in events:
+            self._send(session, event)
+        self._bandwidth.spend(session.owner, sum(event.size for event in events), now)
+
+    def _taken(self, session: Session) -> list[Event | None]:
+        """What waited for a stream; None: that it is told of a loss."""
         queue = self._queues.get(session.owner)
-        waiting = queue.waiting if queue else ()
-        return [each.event for each in waiting if each.take(session) and each.event]
+        return [each.event for each in (queue.waiting if queue else ()) if each.take(session)]
 
     async def _run(self) -> None:
         try:

@@ -167,6 +167,40 @@ async def test_a_stream_that_unsubscribes_has_had_all_that_came_before(delivery:
     assert last.names == ["a", "b"]
 
 
+async def test_a_stream_that_unsubscribes_is_told_of_a_loss_that_waited_for_it(
+    delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fair_turns, "MAX_DELIVERIES", 3 * MANY)
+    crowd = StreamOwner(delivery, "crowd", MANY)
+    crowd.change(*"abcd")
+    last = crowd.streams[-1]
+    delivery.remove(last.session, ALL)
+    assert (last.losses, last.names) == (1, ["d"])
+    await delivered(delivery)
+    assert (last.losses, last.names) == (1, ["d"])
+
+
+async def test_what_is_sent_as_streams_unsubscribe_is_out_of_their_owners_bandwidth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two events are more than they have in some seconds: the first stream has them, the second no more."""
+    monkeypatch.setattr(fair_turns, "TURN_S", 0.0)
+    delivery = EventDelivery(
+        ReplayBuffer(60, 10_000, 1 << 30), SubscriptionLimits(EventSettings()), bytes_per_owner_s=1
+    )
+    crowd = StreamOwner(delivery, "crowd", MANY)
+    crowd.change("a", "b")
+    first, second = crowd.streams[-2:]
+    before = dropped()
+    for each in (first, second):
+        delivery.remove(each.session, ALL)
+    assert [(each.losses, each.names) for each in (first, second)] == [(0, ["a", "b"]), (1, [])]
+    assert dropped() == before + 2
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert crowd.complete == 1, "turns wait for what was sent"
+
+
 async def test_a_stream_that_closes_comes_back_to_what_waited_for_it(delivery: EventDelivery) -> None:
     crowd = StreamOwner(delivery, "crowd", MANY)
     last = crowd.streams[-1]
