@@ -8,7 +8,7 @@ import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from onair_dev import plans
+from onair_dev import cpu_group, plans
 from onair_dev import required_programs as programs
 from onair_dev.exclusive import exclusive
 from onair_dev.failures import exit_on_failure
@@ -67,6 +67,7 @@ def perform(options: argparse.Namespace) -> None:
         case "demo":
             from onair_dev import demo, scene_demo
 
+            cpu_group.join()
             (scene_demo if options.scene else demo).demo(keep=options.keep)
         case "run":
             become(options.words, in_cluster=options.cluster)
@@ -130,6 +131,7 @@ def become(command: list[str], *, in_cluster: bool) -> None:
         from onair_dev.cluster.environment import variables
 
         os.environ.update(variables())
+    cpu_group.join()
     os.execvp(command[0], command)  # noqa: S606 - a command of the Makefile
 
 
