@@ -14,7 +14,7 @@ NAME = "onair"
 GROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 SHARES, WEIGHT = 1024, 100
 """The kernel's defaults. Docker's containers have them all together, or what their group says."""
-REAL_TIME_US = 900_000
+REAL_TIME_US = 500_000
 """Of each second, for those that ask for real-time priority; version 1 has none in a new group."""
 
 
@@ -28,23 +28,36 @@ def join(groups: Path = GROUPS, own: Path = OWN) -> bool:
     Returns:
         whether it did: it has none of its own yet, and may.
     """
+    root = _root(groups, own)
+    if root is None:
+        return False
+    group = root / NAME
     try:
-        controllers = dict(line.split(":", 2)[1:] for line in own.read_text().splitlines())
-        of_cpu = next((each for each in controllers if "cpu" in each.split(",")), "")
-        if controllers.get(of_cpu) != "/":
-            return False
-        group = groups / of_cpu / NAME
         group.mkdir(exist_ok=True)
-        if of_cpu:
-            _write(group / "cpu.shares", _shares_of(group.with_name("docker")))
-            with suppress(OSError):  # not every kernel divides real time among groups
-                _write(group / "cpu.rt_runtime_us", REAL_TIME_US)
+        if (shares := group / "cpu.shares").exists():
+            _write(shares, _shares_of(root / "docker"))
+            if (
+                real_time := group / "cpu.rt_runtime_us"
+            ).exists():  # not every kernel divides it among groups
+                _write(real_time, REAL_TIME_US)
         else:
             _write(group / "cpu.weight", WEIGHT)
         (group / "cgroup.procs").write_text(str(os.getpid()))
     except OSError:
+        with suppress(OSError):
+            group.rmdir()
         return False
     return True
+
+
+def _root(groups: Path, own: Path) -> Path | None:
+    """The root group of the CPU, if this process is in it."""
+    try:
+        mine = dict(line.split(":", 2)[1:] for line in own.read_text().splitlines())
+    except OSError:
+        return None
+    of_cpu = next((each for each in mine if "cpu" in each.split(",")), "")
+    return groups / of_cpu if mine.get(of_cpu) == "/" else None
 
 
 def _shares_of(group: Path) -> int:

@@ -72,3 +72,10 @@ def test_where_it_may_not_or_cannot_it_stays(tmp_path: Path) -> None:
     groups, mine, made = kernel(tmp_path, SECOND, "")
     assert not join(groups, mine), "the CPU is not divided among groups"
     assert not (made / "cgroup.procs").read_text()
+
+
+def test_without_a_part_of_real_time_it_stays(tmp_path: Path) -> None:
+    groups, mine, made = kernel(tmp_path, FIRST, "cpu", "cpu.shares")
+    (made / "cpu.rt_runtime_us").mkdir()
+    assert not join(groups, mine)
+    assert not (made / "cgroup.procs").read_text()
