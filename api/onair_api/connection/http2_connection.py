@@ -6,8 +6,9 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
+from h2.connection import ConnectionState
 from hypercorn.asyncio.tcp_server import TCPServer
-from hypercorn.events import Closed, Event, Updated
+from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.protocol.h2 import H2Protocol
 
 from onair_api.connection.idle_connections import IdleConnections
@@ -19,9 +20,9 @@ LINGER_S = 1.0
 class Http2Connection(TCPServer):
     """One connection; `await` it to serve it to its end.
 
-    It ends once its client has ended it. The kernel of one whose server closes first discards what it has not
-    read yet as soon as it sends something more; and grpc's own takes a stream whose end it has not confirmed
-    for lost.
+    It is closed once its client has closed it, or has not for a second. The kernel of a client whose server
+    closes first discards what it has not read yet as soon as it sends something more; and grpc's core takes a
+    stream whose end it has not confirmed for lost.
     """
 
     def __init__(self, idle: IdleConnections, *of_hypercorn: Any) -> None:
@@ -33,6 +34,8 @@ class Http2Connection(TCPServer):
         super().__init__(*of_hypercorn)
         self._idle = idle
         self._asked = False
+        self._ended = asyncio.Event()
+        """Nothing comes from the client any more."""
 
     @property
     def transport(self) -> asyncio.WriteTransport:
@@ -54,18 +57,49 @@ class Http2Connection(TCPServer):
             elif self._asked:
                 self._idle.answered(self)
             self._asked = not event.idle
+            if self._ended.is_set():
+                return  # it would be kept for its next request
         await super().protocol_send(event)
+
+    async def _read_data(self) -> None:
+        try:
+            await super()._read_data()
+        finally:
+            self._ended.set()
+        # Hypercorn would keep it for its next request, and responses that wait to be sent for good
+        await self.idle_task.stop()
+        if isinstance(http2 := self.protocol.protocol, H2Protocol):
+            for each in list(http2.stream_buffers.values()):
+                await each.close()
 
     async def _initiate_server_close(self) -> None:
         """Ends an idle connection, which `run` reads to its end."""
+        if isinstance(http2 := self.protocol.protocol, H2Protocol):
+            await self._say_goodbye(http2)
         await self.protocol.handle(Closed())
-        await asyncio.wait([asyncio.ensure_future(self.writer.wait_closed())], timeout=LINGER_S)
+        if isinstance(http2, H2Protocol):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LINGER_S):
+                    await self._ended.wait()
         self.writer.close()
 
+    async def _say_goodbye(self, http2: H2Protocol) -> None:
+        """What the client asks from now on it asks another replica."""
+        if http2.connection.state_machine.state is not ConnectionState.CLOSED:
+            http2.connection.close_connection()
+            await http2.send(RawData(data=http2.connection.data_to_send()))
+
     async def _close(self) -> None:
-        # RuntimeError: another task reads
-        with suppress(TimeoutError, OSError, RuntimeError):
-            async with asyncio.timeout(LINGER_S):
-                while await self.reader.read(65_536):
-                    pass
-        await super()._close()
+        task = asyncio.current_task()
+        if not (task and task.cancelling()):
+            # RuntimeError: another task reads
+            with suppress(TimeoutError, OSError, RuntimeError):
+                async with asyncio.timeout(LINGER_S):
+                    while await self.reader.read(65_536):
+                        pass
+        limit = asyncio.timeout(LINGER_S)
+        with suppress(TimeoutError):
+            async with limit:
+                await super()._close()
+        if limit.expired():  # it does not read what is left for it
+            self.transport.abort()

@@ -94,6 +94,7 @@ class NativeServer:
                 _, left = await asyncio.wait(connections, timeout=self._grace_s)
                 for each in left:
                     each.cancel()
+                await asyncio.gather(*left, return_exceptions=True)
 
     def _note_end(self, running: asyncio.Task[None]) -> None:
         if not self._stop.is_set():

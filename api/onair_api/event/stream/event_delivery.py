@@ -32,10 +32,13 @@ def _had(session: Session, event: Event) -> bool:
     return session.resumed is not None and session.resumed.has(event)
 
 
+def _wanted(session: Session, event: Event) -> bool:
+    return not session.closed and not _had(session, event)
+
+
 def _send_live(session: Session, event: Event) -> None:
-    if not session.closed and not _had(session, event):
-        send(session, event)
-        EVENTS_OUT.inc()
+    send(session, event)
+    EVENTS_OUT.inc()
 
 
 class EventDelivery:
@@ -47,7 +50,7 @@ class EventDelivery:
         self._buffer = buffer
         self._limits = limits
         self._audiences: dict[AudienceKey, SubscriptionIndex[Session]] = {}
-        self._turns = FairTurns(_send_live, bytes_per_owner_s)
+        self._turns = FairTurns(_send_live, _wanted, bytes_per_owner_s)
 
     @property
     def idle(self) -> bool:
@@ -66,7 +69,8 @@ class EventDelivery:
             self._turns.add(event, receivers)
             return
         for session in receivers:
-            _send_live(session, event)
+            if _wanted(session, event):
+                _send_live(session, event)
         event.drop_frames()
 
     def unsent(self, session: Session) -> list[Event]:

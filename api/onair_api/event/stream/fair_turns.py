@@ -29,6 +29,7 @@ MAX_DELIVERIES, MAX_BYTES = 250_000, 16 << 20
 """What an owner's streams may wait for, all together; beyond it they lose all of it, and are told."""
 
 Send = Callable[[Session, Event], None]
+Wanted = Callable[[Session, Event], bool]
 
 
 class _Receivers:
@@ -118,12 +119,13 @@ class _Bandwidth:
 class FairTurns:
     """Keeps the order of events for each stream. Each stream has one owner."""
 
-    def __init__(self, send: Send, bytes_per_s: int = 0) -> None:
+    def __init__(self, send: Send, wanted: Wanted, bytes_per_s: int = 0) -> None:
         """
         Args:
+            wanted: whether a stream is to have an event, once it is its turn.
             bytes_per_s: of events that each owner's streams are sent in turns, all together; 0: no limit.
         """
-        self._send = send
+        self._send, self._wanted = send, wanted
         self._queues: dict[Owner, _Queue] = {}
         self._bandwidth = _Bandwidth(bytes_per_s)
         self._added = asyncio.Event()
@@ -159,12 +161,12 @@ class FairTurns:
         Once that is more than of `BURST_S` it is lost instead, and told.
         """
         rest = self._taken(session)
-        if not rest or session.closed:
+        if session.closed:
             return
         now = time.monotonic()
-        events = [event for event in rest if event]
-        too_many = self._bandwidth.wait_s(session.owner, now) > BURST_S
-        if too_many or len(events) < len(rest):
+        events = [event for event in rest if event and self._wanted(session, event)]
+        too_many = bool(events) and self._bandwidth.wait_s(session.owner, now) > BURST_S
+        if too_many or any(event is None for event in rest):
             session.sender.push(session.sender.loss_message())
         if too_many:
             EVENTS_DROPPED.labels("too_many").inc(len(events))
@@ -213,11 +215,11 @@ class FairTurns:
             for session in step:
                 if session.closed or session in first.taken:
                     continue
-                if first.event:
+                if not first.event:
+                    session.sender.push(session.sender.loss_message())
+                elif self._wanted(session, first.event):
                     self._send(session, first.event)
                     sent += first.event.size
-                else:
-                    session.sender.push(session.sender.loss_message())
             if first.at >= len(first.receivers.sessions):
                 queue.end_first()
             if time.perf_counter() >= end:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import queue
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from typing import Any
 
 import grpc
-import h2.connection
-import h2.events
 import httpx
 import pytest
 from google.protobuf import json_format
@@ -28,8 +25,6 @@ COLLECTIONS, EVENTS = "live.v21.CollectionService", "apis.event.v2.EventService"
 DEADLINE_S = 20.0
 TOO_LARGE: dict[str, object] = {"metadata": {"large": "x" * 2_000_000}}
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-GOAWAY = b"\0\0\x08\x07\0\0\0\0\0"
-"""The head of the frame by which a connection ends in order."""
 
 
 @pytest.fixture(scope="module")
@@ -194,42 +189,6 @@ def test_a_replica_ends_in_order_with_a_stream_that_is_open(
             told = [json_of(each) for each in stream]
             said.put(None)
     assert stream.code() is grpc.StatusCode.OK, told
-
-
-def test_what_a_client_still_sends_costs_it_no_response(
-    start_facade: StartFacade, sign_in: Callable[..., User]
-) -> None:
-    """A client that has not read the end of its stream yet, as its replica ends, says something more."""
-    with start_facade(listen={"grpc_port": 0}) as facade:
-        token = sign_in(facade=facade).token
-        with socket.create_connection(("127.0.0.1", facade.server.native.port), 10) as client:
-            connection = opened_stream(client, token)
-            facade.server.should_exit = True
-            wait_for(lambda: GOAWAY in client.recv(65_536, socket.MSG_PEEK), "it says goodbye")
-            for _ in range(3):
-                connection.ping(bytes(8))
-                client.sendall(connection.data_to_send())
-                time.sleep(0.05)
-            events: list[h2.events.Event] = []
-            while data := client.recv(65_536):
-                events += connection.receive_data(data)
-    (trailers,) = [each for each in events if isinstance(each, h2.events.TrailersReceived)]
-    assert dict(trailers.headers)[b"grpc-status"] == b"0"
-
-
-def opened_stream(client: socket.socket, token: str) -> h2.connection.H2Connection:
-    """A connection with an event stream that has a ping, of which nothing is read."""
-    connection = h2.connection.H2Connection()
-    connection.initiate_connection()
-    head = {":method": "POST", ":scheme": "http", ":authority": "onair", ":path": f"/{EVENTS}/Stream"}
-    asked = {"content-type": "application/grpc", "te": "trailers", "sessionid": "s"}
-    connection.send_headers(1, [*(head | asked | dict(authorization(token))).items()])
-    request = json_format.ParseDict({"ping": "hello"}, messages_of(EVENTS, "Stream").request())
-    message = request.SerializeToString()
-    connection.send_data(1, b"\0" + len(message).to_bytes(4, "big") + message)
-    client.sendall(connection.data_to_send())
-    wait_for(lambda: b"hello" in client.recv(65_536, socket.MSG_PEEK), "it is answered")
-    return connection
 
 
 def test_a_request_without_a_message_is_given_up(
