@@ -22,6 +22,7 @@ from tests.support.side_by_side import (
 from tests.support.started_programs import StartedPrograms
 from xdist.workermanage import WorkerController
 
+from onair_dev import cpu_group
 from onair_dev.required_programs import BY_NAME
 
 # A machine that is busy makes an example slow, and no test wrong: time is measured by the benches
@@ -85,6 +86,8 @@ def count(config: pytest.Config, nodeids: Iterable[str]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> None:
     SHARE.take(item)
+    if part_of(file_of(item.nodeid)) == "e2e":
+        cpu_group.join()
 
 
 class PartProgress:

@@ -8,7 +8,7 @@ import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from onair_dev import cpu_group, plans
+from onair_dev import plans
 from onair_dev import required_programs as programs
 from onair_dev.exclusive import exclusive
 from onair_dev.failures import exit_on_failure
@@ -65,7 +65,7 @@ def perform(options: argparse.Namespace) -> None:
         case "prepare":
             build(options.part)
         case "demo":
-            from onair_dev import demo, scene_demo
+            from onair_dev import cpu_group, demo, scene_demo
 
             cpu_group.join()
             (scene_demo if options.scene else demo).demo(keep=options.keep)
@@ -131,7 +131,6 @@ def become(command: list[str], *, in_cluster: bool) -> None:
         from onair_dev.cluster.environment import variables
 
         os.environ.update(variables())
-    cpu_group.join()
     os.execvp(command[0], command)  # noqa: S606 - a command of the Makefile
 
 

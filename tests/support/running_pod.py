@@ -34,7 +34,9 @@ class RunningPod:
         self.name = str(document["metadata"]["name"])
         self.project = str(document["metadata"]["labels"][PROJECT_LABEL])
         self.node, self.number = node, number
-        self._frozen = self._hidden = False
+        self._hidden = False
+        self._frozen: list[str] = []
+        """Containers that are suspended."""
         self._containers: list[str] = []
         self._folder, self._spec = folder, document["spec"]
         volumes = {each["name"]: self._volume(each, identity) for each in self._spec["volumes"]}
@@ -122,15 +124,18 @@ class RunningPod:
         return list(self._containers)
 
     def freeze(self) -> None:
-        """Suspends all its processes; its connections stay."""
+        """Suspends all its processes; its connections stay. A container may have ended by itself."""
         if not self._frozen:
-            docker("pause", *self._containers)
-        self._frozen = True
+            states = docker("inspect", "--format", "{{.Name}} {{.State.Running}}", *self._containers)
+            running = [line.split()[0].lstrip("/") for line in states.splitlines() if line.endswith("true")]
+            if running:
+                docker("pause", *running)
+            self._frozen = running
 
     def thaw(self) -> None:
         if self._frozen:
-            docker("unpause", *self._containers)
-        self._frozen = False
+            docker("unpause", *self._frozen)
+        self._frozen = []
 
     def hide_from_operator(self) -> None:
         if not self._hidden:
