@@ -75,7 +75,7 @@ class Http2Connection(TCPServer):
     async def _initiate_server_close(self) -> None:
         """Ends an idle connection, which `run` reads to its end."""
         if isinstance(http2 := self.protocol.protocol, H2Protocol):
-            await self._say_goodbye(http2)
+            await self._send_goaway(http2)
         await self.protocol.handle(Closed())
         if isinstance(http2, H2Protocol):
             with suppress(TimeoutError):
@@ -83,8 +83,8 @@ class Http2Connection(TCPServer):
                     await self._ended.wait()
         self.writer.close()
 
-    async def _say_goodbye(self, http2: H2Protocol) -> None:
-        """What the client asks from now on it asks another replica."""
+    async def _send_goaway(self, http2: H2Protocol) -> None:
+        """The client sends its next request by another connection, and so to another replica."""
         if http2.connection.state_machine.state is not ConnectionState.CLOSED:
             http2.connection.close_connection()
             await http2.send(RawData(data=http2.connection.data_to_send()))

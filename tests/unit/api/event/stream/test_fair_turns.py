@@ -47,9 +47,14 @@ class StreamOwner:
         return sum(len(each.names) == most for each in self.streams) if most else 0
 
 
+def delivery_with(bytes_per_owner_s: int) -> EventDelivery:
+    buffer = ReplayBuffer(60, 10_000, 1 << 30)
+    return EventDelivery(buffer, SubscriptionLimits(EventSettings()), bytes_per_owner_s)
+
+
 @pytest.fixture
 def delivery() -> EventDelivery:
-    return EventDelivery(ReplayBuffer(60, 10_000, 1 << 30), SubscriptionLimits(EventSettings()))
+    return delivery_with(0)
 
 
 async def turns_until(condition: Callable[[], bool]) -> None:
@@ -100,9 +105,7 @@ async def test_an_owner_beyond_their_bandwidth_waits_and_another_does_not(
 ) -> None:
     """A step is more than their bandwidth of some seconds."""
     monkeypatch.setattr(fair_turns, "TURN_S", 0.0)
-    delivery = EventDelivery(
-        ReplayBuffer(60, 10_000, 1 << 30), SubscriptionLimits(EventSettings()), bytes_per_owner_s=1
-    )
+    delivery = delivery_with(bytes_per_owner_s=1)
     crowd, other = StreamOwner(delivery, "crowd", MANY), StreamOwner(delivery, "other", MANY)
     crowd.change("a", "b")
     await turns_until(lambda: bool(crowd.complete))
@@ -185,9 +188,7 @@ async def test_what_is_sent_as_streams_unsubscribe_is_out_of_their_owners_bandwi
 ) -> None:
     """Two events are more than they have in some seconds: the first stream has them, the second no more."""
     monkeypatch.setattr(fair_turns, "TURN_S", 0.0)
-    delivery = EventDelivery(
-        ReplayBuffer(60, 10_000, 1 << 30), SubscriptionLimits(EventSettings()), bytes_per_owner_s=1
-    )
+    delivery = delivery_with(bytes_per_owner_s=1)
     crowd = StreamOwner(delivery, "crowd", MANY)
     crowd.change("a", "b")
     first, second = crowd.streams[-2:]
