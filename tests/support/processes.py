@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -36,6 +37,16 @@ def children_of(pid: int, word: str = "") -> list[int]:
         for each, arguments in command_lines().items()
         if word in " ".join(arguments) and parent_of(each) == pid
     ]
+
+
+def is_connected_to(pid: int, port: int) -> bool:
+    """Whether a process has a TCP connection over IPv4 to a port of any address."""
+    own = set()
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            own.add(os.readlink(each))
+    rows = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    return any(row[2].endswith(f":{port:04X}") and f"socket:[{row[9]}]" in own for row in rows)
 
 
 def descendants(*, with_argument: str) -> list[int]:

@@ -33,7 +33,7 @@ FIRST_PROGRESS_S, PROGRESS_S = 0.05, 0.25
 LEAVE_S = 2.0
 JOIN_S = 9.0
 PREVIEW_NICENESS = 10
-"""What encodes anew has what others leave of the CPU: first of all who receives."""
+"""Of a preview in its room: it has what others leave of the CPU, first of all who receives."""
 
 
 def _report(message: Message) -> None:
@@ -75,6 +75,9 @@ async def _serve(reader: asyncio.StreamReader) -> None:
         await asyncio.wait_for(room.join(), JOIN_S)
     except TimeoutError:
         raise SessionError("no response from the server") from None
+    if _is_preview():
+        # Not before: on a busy machine none would have joined in time, and each attempt costs the start anew
+        _step_back()
     _report(Joined())
     playout = Playout(room)
     recoder = Recoder(room.wants_keyframe) if _is_preview() else None
@@ -99,9 +102,14 @@ def _is_preview() -> bool:
     return sys.argv[1:] == [PREVIEW]
 
 
+def _step_back() -> None:
+    """Lowers the priority of all threads; Linux has one for each."""
+    for thread in os.listdir("/proc/self/task"):
+        with contextlib.suppress(ProcessLookupError):
+            os.setpriority(os.PRIO_PROCESS, int(thread), PREVIEW_NICENESS)
+
+
 async def run() -> None:
-    if _is_preview():
-        os.nice(PREVIEW_NICENESS)
     reader = asyncio.StreamReader(limit=2**20)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

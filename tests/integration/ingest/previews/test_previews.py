@@ -18,7 +18,7 @@ from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.previews import seen, want
 from tests.support.ingest.scripted_facade import ScriptedFacade
-from tests.support.processes import children_of
+from tests.support.processes import children_of, is_connected_to
 from tests.support.rooms.member import Member, member
 from tests.support.waiting import seconds_until
 
@@ -100,16 +100,42 @@ async def test_without_previews_wanted_nothing_is_read_and_no_process_runs(
             want(pod, server, "cost", {key: SOURCE})
             await seen(watching, SOURCE, more=5)
             (process,) = processes(pod)
-            niceness = [os.getpriority(os.PRIO_PROCESS, pid) for pid in (pod.gateway.process.pid, process)]
-            assert niceness[0] < niceness[1], "receiving comes first"
+            assert niceness(pod.gateway.process.pid) < niceness(process), "receiving comes first"
             want(pod, server, "cost", {})
             assert await seconds_until(lambda: present(watching) is None, "the preview is gone") < 2
             await seconds_until(lambda: not processes(pod), "its process is gone")
 
 
+async def test_a_preview_joins_at_the_usual_priority_and_steps_back_once_it_has(
+    pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
+) -> None:
+    usual = niceness(pod.gateway.process.pid)
+    with FfmpegEncoder(f"{pod.rtmp}/{key}"):
+        follower.flowing(key)
+        server.freeze(True)
+        try:
+            want(pod, server, "priority", {key: SOURCE})
+            await seconds_until(lambda: processes(pod), "its process is there")
+            (process,) = processes(pod)
+            await seconds_until(lambda: is_connected_to(process, server.port), "it has called the server")
+            assert niceness(process) == usual
+        finally:
+            server.freeze(False)
+        await seconds_until(lambda: pod.metric("onair_ingest_previews_joined") == 1, "it has joined")
+        (process,) = processes(pod)
+        threads = os.listdir(f"/proc/{process}/task")
+        assert len(threads) > 1
+        assert all(niceness(int(each)) > usual for each in threads)
+    want(pod, server, "priority", {})
+
+
 def processes(pod: IngestPod) -> list[int]:
     """The processes of rooms that a gateway has."""
     return children_of(pod.gateway.process.pid, "room_process")
+
+
+def niceness(thread: int) -> int:
+    return os.getpriority(os.PRIO_PROCESS, thread)
 
 
 async def test_a_source_that_is_back_is_shown_again_without_a_word_of_the_operator(
@@ -195,7 +221,7 @@ async def test_ten_sources_are_shown_side_by_side(
         for each in keys:
             follower.flowing(each)
         want(pod, server, "ten", keys)
-        await seconds_until(lambda: pod.metric("onair_ingest_previews_joined") == 10, "all have joined", 60)
+        await seconds_until(lambda: pod.metric("onair_ingest_previews_joined") == 10, "all have joined", 120)
         for source in keys.values():
             await seen(watching, source, more=10)
     want(pod, server, "ten", {})
