@@ -44,7 +44,7 @@ def is_connected_to(pid: int, port: int) -> bool:
     own = set()
     for each in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-            own.add(os.readlink(each))
+            own.add(str(each.readlink()))
     rows = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
     return any(row[2].endswith(f":{port:04X}") and f"socket:[{row[9]}]" in own for row in rows)
 

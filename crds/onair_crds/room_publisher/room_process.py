@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from onair_crds.media.flv import VIDEO
@@ -104,9 +105,9 @@ def _is_preview() -> bool:
 
 def _step_back() -> None:
     """Lowers the priority of all threads; Linux has one for each."""
-    for thread in os.listdir("/proc/self/task"):
+    for thread in Path("/proc/self/task").iterdir():
         with contextlib.suppress(ProcessLookupError):
-            os.setpriority(os.PRIO_PROCESS, int(thread), PREVIEW_NICENESS)
+            os.setpriority(os.PRIO_PROCESS, int(thread.name), PREVIEW_NICENESS)
 
 
 async def run() -> None:

@@ -123,9 +123,9 @@ async def test_a_preview_joins_at_the_usual_priority_and_steps_back_once_it_has(
             server.freeze(False)
         await seconds_until(lambda: pod.metric("onair_ingest_previews_joined") == 1, "it has joined")
         (process,) = processes(pod)
-        threads = os.listdir(f"/proc/{process}/task")
+        threads = [int(each.name) for each in Path(f"/proc/{process}/task").iterdir()]
         assert len(threads) > 1
-        assert all(niceness(int(each)) > usual for each in threads)
+        assert all(niceness(each) > usual for each in threads)
     want(pod, server, "priority", {})
 
 
