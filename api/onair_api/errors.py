@@ -139,12 +139,6 @@ class Unavailable(RpcError):
     code = Code.UNAVAILABLE
 
 
-class DataLoss(RpcError):
-    """Something that should have been delivered is lost for good."""
-
-    code = Code.DATA_LOSS
-
-
 class Internal(RpcError):
     code = Code.INTERNAL
 

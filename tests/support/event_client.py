@@ -174,7 +174,7 @@ class HttpStream:
 class RawStream:
     """A subscriber that reads only when a test does: no library reads ahead for it."""
 
-    def __init__(self, facade: HttpAddress, user: User, *, websocket: bool = True) -> None:
+    def __init__(self, facade: HttpAddress, user: User, *, websocket: bool = True, **query: str) -> None:
         host, port = facade.url.removeprefix("http://").split(":")
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
@@ -184,7 +184,7 @@ class RawStream:
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
         )
         self._socket.sendall(
-            f"GET /event/v2/stream?subscribe.name=* HTTP/1.1\r\nHost: {host}\r\n"
+            f"GET /event/v2/stream?{urlencode({'subscribe.name': '*', **query})} HTTP/1.1\r\nHost: {host}\r\n"
             f"Authorization: Bearer {user.token}\r\n{upgrade if websocket else ''}\r\n".encode()
         )
         self._buffer = b""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from onair_api.access.audiences import Visibility
 from onair_api.auth.identity import Identity
 from onair_api.event.event import Event, Format
+from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.stream.session import Session
 from onair_crds.resources.enums import Role
 
@@ -19,14 +20,13 @@ class RecordingSender:
         self.events: list[Event] = []
         self.losses = 0
 
-    def push(self, frame: bytes, event: Event | None = None) -> None:
+    def push(self, frame: bytes, event: Event | None = None, *, is_loss: bool = False) -> None:
         if event:
             self.events.append(event)
-        elif b"DATA_LOSS" in frame:
-            self.losses += 1
+        self.losses += is_loss
 
-    def unsent(self) -> list[Event]:
-        return []
+    def unsent(self) -> Unsent:
+        return Unsent([])
 
     def stalled_s(self, now: float) -> float:
         return 0.0

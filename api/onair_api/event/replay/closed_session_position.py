@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from onair_api.access.target import Target
 from onair_api.event.event import Event, Position
 from onair_api.event.subscription import Subscription
 from onair_api.event.subscription_index import SubscriptionIndex, index_of
 from onair_crds.shapes import JsonObject
+
+
+class Unsent(NamedTuple):
+    """What waited for a session as it closed."""
+
+    events: list[Event]
+    loss: bool = False
+    """That it is told that others were lost."""
 
 
 @dataclass(slots=True)
@@ -18,6 +27,8 @@ class ClosedSession:
     subscriptions: list[Subscription]
     at: float
     """When that was, in seconds since the epoch."""
+    lost: bool = False
+    """Events before were lost to it, and it was not told."""
 
     _index: SubscriptionIndex[None] | None = field(default=None, compare=False)
 
@@ -30,6 +41,7 @@ class ClosedSession:
         return {
             "positions": {source: list(position) for source, position in self.positions.items()},
             "at": self.at,
+            "lost": self.lost,
             "subscriptions": [
                 [each.name, *_ids(each.named), *_ids(each.complete)] for each in self.subscriptions
             ],
@@ -46,6 +58,7 @@ class ClosedSession:
             {source: Position(*position) for source, position in value["positions"].items()},
             [Subscription(name, Target(*ids[:3]), Target(*ids[3:])) for name, *ids in value["subscriptions"]],
             float(value["at"]),
+            bool(value.get("lost")),  # a replica of an earlier version does not say
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from onair_api.access.audiences import Visibility
 from onair_api.event.event import LAYOUT_FAMILY, Event, Position
-from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
+from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession, Unsent
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.subscription import Subscription
@@ -32,7 +32,7 @@ class Replayer:
         subscriptions: Collection[Subscription],
         resumed: ResumedSession | None,
         sources: Iterable[str],
-        unsent: Iterable[Event],
+        unsent: Unsent,
         behind_s: float,
     ) -> ClosedSession | None:
         """Describes a session that closes now, to be kept; None if there is nothing that it could miss.
@@ -40,15 +40,15 @@ class Replayer:
         Args:
             resumed: what it came back with and, without a subscription, has not been given yet.
             sources: all that order its events.
-            unsent: events that its reader has not taken.
+            unsent: what its reader has not taken.
             behind_s: for how long the watches had no contact.
         """
         if subscriptions:
-            positions = self._positions(sources, unsent)
+            positions = self._positions(sources, unsent.events)
             if resumed:  # the other replica may have been ahead of this one
                 before = resumed.closed.positions
                 positions = {s: max(p, before.get(s, p)) for s, p in positions.items()}
-            return ClosedSession(positions, list(subscriptions), time.time() - behind_s)
+            return ClosedSession(positions, list(subscriptions), time.time() - behind_s, unsent.loss)
         return resumed.closed if resumed and resumed.until > time.monotonic() else None
 
     async def keep(self, user_id: str, session_id: str, closed: ClosedSession) -> None:
@@ -60,8 +60,8 @@ class Replayer:
         return ResumedSession(closed, time.monotonic() + self._keep_s) if closed else None
 
     def is_complete(self, closed: ClosedSession) -> bool:
-        """Returns whether all events since it closed are still here."""
-        return all(
+        """Returns whether all events that it was not sent are still here."""
+        return not closed.lost and all(
             self._buffer.covers(source, position, closed.at) for source, position in closed.positions.items()
         )
 

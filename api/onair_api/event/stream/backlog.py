@@ -8,13 +8,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from onair_api.event.event import Event
+from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.metrics import EVENTS_DROPPED
 
 
 class QueuedMessage(NamedTuple):
     frame: bytes
     event: Event | None
-    """None: a reply."""
+    """None: a reply, or the report of a loss."""
+    is_loss: bool = False
 
 
 class Backlog:
@@ -31,15 +33,21 @@ class Backlog:
     def __bool__(self) -> bool:
         return bool(self._queue)
 
-    def add(self, frame: bytes, event: Event | None, loss_message: Callable[[], bytes]) -> None:
+    def add(
+        self, frame: bytes, event: Event | None, loss_message: Callable[[], bytes], *, is_loss: bool = False
+    ) -> None:
+        """
+        Args:
+            is_loss: the frame is such a report itself.
+        """
         if not self._queue:
             self.since = time.monotonic()
         if len(self._queue) >= self._max_messages or self._bytes + len(frame) > self._max_bytes:
             EVENTS_DROPPED.labels("slow_reader").inc(sum(1 for each in self._queue if each.event))
             self._queue.clear()
             self._bytes = 0
-            self._append(QueuedMessage(loss_message(), None))
-        self._append(QueuedMessage(frame, event))
+            self._append(QueuedMessage(loss_message(), None, is_loss=True))
+        self._append(QueuedMessage(frame, event, is_loss))
 
     def take(self, max_bytes: int) -> bytes:
         """The oldest messages, at least one, joined."""
@@ -53,8 +61,9 @@ class Backlog:
         self.since = time.monotonic()
         return b"".join(taken)
 
-    def events(self) -> list[Event]:
-        return [each.event for each in self._queue if each.event]
+    def unsent(self) -> Unsent:
+        events = [each.event for each in self._queue if each.event]
+        return Unsent(events, any(each.is_loss for each in self._queue))
 
     def _append(self, message: QueuedMessage) -> None:
         self._queue.append(message)

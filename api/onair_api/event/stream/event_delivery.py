@@ -7,10 +7,12 @@ cost, however many others subscribe.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from onair_api.access.audiences import AudienceKey
 from onair_api.event.event import LAYOUT_FAMILY, Event
 from onair_api.event.names import pattern
+from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.stream.fair_turns import FairTurns
 from onair_api.event.stream.session import Session
@@ -73,10 +75,24 @@ class EventDelivery:
                 _send_live(session, event)
         event.drop_frames()
 
-    def unsent(self, session: Session) -> list[Event]:
-        """Events that wait for a session which is closing: it gets them no more."""
-        waiting = [event for event in self._turns.take(session) if not _had(session, event)]
-        return [*session.sender.unsent(), *waiting]
+    def unsent(self, session: Session) -> Unsent:
+        """What waits for a session which is closing: it gets that no more."""
+        queued, waiting = session.sender.unsent(), self._turns.take(session)
+        events = [event for event in waiting.events if not _had(session, event)]
+        return Unsent([*queued.events, *events], queued.loss or waiting.loss)
+
+    def send_missed(self, session: Session, events: Iterable[Event]) -> bool:
+        """Sends what a session missed before it came back, out of its owner's bandwidth.
+
+        Returns:
+            Whether it was sent all: the rest of what its owner may not be sent in time is lost to it.
+        """
+        for event in events:
+            if not self._turns.may_send(session.owner):
+                return False
+            send(session, event)
+            self._turns.spend(session.owner, event.size)
+        return True
 
     def check(self, session: Session, name: str) -> None:
         """Checks that a session may have one more subscription.

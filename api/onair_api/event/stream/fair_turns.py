@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from onair_api.access.audiences import Owner
 from onair_api.event.event import Event
+from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.stream.session import Session
 from onair_api.metrics import EVENTS_DROPPED
 
@@ -151,34 +152,38 @@ class FairTurns:
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
-    def take(self, session: Session) -> list[Event]:
+    def take(self, session: Session) -> Unsent:
         """What waits for a stream, which does not get it from here any more."""
-        return [event for event in self._taken(session) if event]
+        queue = self._queues.get(session.owner)
+        taken = [each.event for each in (queue.waiting if queue else ()) if each.take(session)]
+        return Unsent([event for event in taken if event], None in taken)
+
+    def may_send(self, owner: Owner) -> bool:
+        """Whether an owner's stream may be sent something at once, beside what waits for its turn."""
+        return self._bandwidth.wait_s(owner, time.monotonic()) <= BURST_S
+
+    def spend(self, owner: Owner, sent: int) -> None:
+        """Takes what was sent at once out of an owner's bandwidth of the time to come."""
+        self._bandwidth.spend(owner, sent, time.monotonic())
 
     def send_rest(self, session: Session) -> None:
         """Sends at once what waits for a stream; it is out of its owner's bandwidth of the time to come.
 
         Once that is more than of `BURST_S` it is lost instead, and told.
         """
-        rest = self._taken(session)
+        rest = self.take(session)
         if session.closed:
             return
-        now = time.monotonic()
-        events = [event for event in rest if event and self._wanted(session, event)]
-        too_many = bool(events) and self._bandwidth.wait_s(session.owner, now) > BURST_S
-        if too_many or any(event is None for event in rest):
-            session.sender.push(session.sender.loss_message())
+        events = [event for event in rest.events if self._wanted(session, event)]
+        too_many = bool(events) and not self.may_send(session.owner)
+        if too_many or rest.loss:
+            session.report_loss()
         if too_many:
             EVENTS_DROPPED.labels("too_many").inc(len(events))
             return
         for event in events:
             self._send(session, event)
-        self._bandwidth.spend(session.owner, sum(event.size for event in events), now)
-
-    def _taken(self, session: Session) -> list[Event | None]:
-        """What waited for a stream; None: that it is told of a loss."""
-        queue = self._queues.get(session.owner)
-        return [each.event for each in (queue.waiting if queue else ()) if each.take(session)]
+        self.spend(session.owner, sum(event.size for event in events))
 
     async def _run(self) -> None:
         try:
@@ -216,7 +221,7 @@ class FairTurns:
                 if session.closed or session in first.taken:
                     continue
                 if not first.event:
-                    session.sender.push(session.sender.loss_message())
+                    session.report_loss()
                 elif self._wanted(session, first.event):
                     self._send(session, first.event)
                     sent += first.event.size

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from onair_api.event.event import Event, Format
+from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.stream.backlog import Backlog
 from onair_api.settings import EventSettings
 
@@ -25,12 +26,12 @@ class HttpSender:
         self._wake = asyncio.Event()
         self._ended = False
 
-    def push(self, frame: bytes, event: Event | None = None) -> None:
-        self._backlog.add(frame, event, self.loss_message)
+    def push(self, frame: bytes, event: Event | None = None, *, is_loss: bool = False) -> None:
+        self._backlog.add(frame, event, self.loss_message, is_loss=is_loss)
         self._wake.set()
 
-    def unsent(self) -> list[Event]:
-        return self._backlog.events()
+    def unsent(self) -> Unsent:
+        return self._backlog.unsent()
 
     def stalled_s(self, now: float) -> float:
         return now - self._backlog.since if self._backlog else 0.0

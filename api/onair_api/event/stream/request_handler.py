@@ -8,13 +8,13 @@ from onair_api.access.target import Target
 from onair_api.access.visible_targets import visible_target
 from onair_api.auth.roles import authorize
 from onair_api.cache.cluster import Cluster
-from onair_api.errors import DataLoss, RpcError
+from onair_api.errors import RpcError
 from onair_api.event.custom.event_publisher import PUBLISH_ACCESS, PUBLISH_EVENT, EventPublisher
 from onair_api.event.custom.publication import decode_publication
 from onair_api.event.event import dumps
 from onair_api.event.replay.closed_session_position import ResumedSession
 from onair_api.event.replay.replayer import Replayer, TooManyEvents
-from onair_api.event.stream.event_delivery import EventDelivery, send
+from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.owner_turns import OwnerTurns
 from onair_api.event.stream.requests import StreamRequest, decode_ping, decode_subscription
 from onair_api.event.stream.session import Session
@@ -117,8 +117,9 @@ class RequestHandler:
             _report_loss(session, resumed)
         earlier = session.subscriptions.values()
         try:
-            for event in self._replayer.missed(resumed, session.visibility, subscription, earlier):
-                send(session, event)
+            missed = self._replayer.missed(resumed, session.visibility, subscription, earlier)
+            if not self._delivery.send_missed(session, missed):
+                _report_loss(session, resumed)
         except TooManyEvents:
             _report_loss(session, resumed)
 
@@ -127,8 +128,7 @@ def _report_loss(session: Session, resumed: ResumedSession) -> None:
     """Says once that not everything is replayed."""
     if not resumed.loss_reported:
         resumed.loss_reported = True
-        text = "events between the last connection and this one were lost; read the state again"
-        session.reply_error(None, DataLoss(text))
+        session.report_loss("events between the last connection and this one were lost; read the state again")
 
 
 def _subscription_json(name: str, target: Target) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from onair_api.event.event import Event, Format
+from onair_api.event.replay.closed_session_position import Unsent
 
 
 class Sender(Protocol):
@@ -13,15 +14,16 @@ class Sender(Protocol):
     loss_message: Callable[[], bytes]
     """Makes the message that reports dropped events."""
 
-    def push(self, frame: bytes, event: Event | None = None) -> None:
+    def push(self, frame: bytes, event: Event | None = None, *, is_loss: bool = False) -> None:
         """Sends now, or queues until the reader is ready; never blocks.
 
         Args:
             event: the event that the frame has; None for a reply.
+            is_loss: it reports that events were lost.
         """
 
-    def unsent(self) -> list[Event]:
-        """Events that are queued."""
+    def unsent(self) -> Unsent:
+        """What is queued."""
 
     def stalled_s(self, now: float) -> float:
         """Seconds since the reader took anything, while something is queued."""

@@ -15,6 +15,8 @@ from onair_api.event.stream.sender import Sender
 from onair_api.event.subscription import Subscription
 from onair_crds.shapes import JsonObject
 
+NOT_READ_IN_TIME = "events were lost because they were not read in time"
+
 
 class Session:
     """Holds state; `EventStreams` acts on it."""
@@ -81,6 +83,10 @@ class Session:
     def reply_error(self, correlation_id: str | None, error: RpcError) -> None:
         self.reply(correlation_id, "error", dumps(_error_json(error.code, error.message)))
 
+    def report_loss(self, text: str = NOT_READ_IN_TIME) -> None:
+        """Says that events were lost."""
+        self.sender.push(self._loss_message(text), is_loss=True)
+
     def heartbeat(self) -> bytes:
         """What an idle HTTP stream sends, so that no proxy and no client takes it for dead.
 
@@ -100,8 +106,8 @@ class Session:
         value = {"reauthenticate": reauthenticate, "beforeTimestamp": timestamp_ms}
         self.reply(None, "reconnectBefore", dumps(value))
 
-    def _loss_message(self) -> bytes:
-        error = dumps(_error_json(Code.DATA_LOSS, "events were lost because they were not read in time"))
+    def _loss_message(self, text: str = NOT_READ_IN_TIME) -> bytes:
+        error = dumps(_error_json(Code.DATA_LOSS, text))
         return self._framed({"sessionId": dumps(self.id), "error": error})
 
     def _framed(self, fields: dict[str, bytes]) -> bytes:

@@ -15,6 +15,7 @@ from websockets.http11 import Request
 
 from onair_api.connection.http_connection import EXTENSION
 from onair_api.event.event import Event, Format
+from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.stream.backlog import Backlog
 from onair_api.settings import EventSettings
 
@@ -67,14 +68,14 @@ class WebSocketSender:
         self._backlog = Backlog(settings.backlog_events, settings.backlog_bytes)
         connection.on_writable = self._flush
 
-    def push(self, frame: bytes, event: Event | None = None) -> None:
+    def push(self, frame: bytes, event: Event | None = None, *, is_loss: bool = False) -> None:
         if self._connection.can_write and not self._backlog:
             self._connection.write_frames(frame)
         else:
-            self._backlog.add(frame, event, self.loss_message)
+            self._backlog.add(frame, event, self.loss_message, is_loss=is_loss)
 
-    def unsent(self) -> list[Event]:
-        return self._backlog.events()
+    def unsent(self) -> Unsent:
+        return self._backlog.unsent()
 
     def stalled_s(self, now: float) -> float:
         return now - self._backlog.since if self._backlog else 0.0

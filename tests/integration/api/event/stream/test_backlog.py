@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 from tests.support.event_client import PUBLISH, RawStream, SignIn, WebSocket
 from tests.support.facade import FacadeThread, metric
@@ -30,6 +32,26 @@ def test_a_slow_reader_gets_a_report_of_its_loss_and_goes_on(
         messages = slow.read_until(lambda m: m["result"].get("event", {}).get("name") == "last")
         numbers = [int(m["result"]["event"]["name"][1:]) for m in messages[:-1] if "event" in m["result"]]
         assert numbers == sorted(numbers)
+
+
+def test_a_reader_that_is_gone_before_it_has_read_of_its_loss_is_told_as_it_comes_back(
+    own: FacadeThread, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own.settings.events, "stalled_after_s", 60.0)
+    host = sign_in(facade=own)
+    session_id = uuid.uuid4().hex
+    with RawStream(own, host, sessionId=session_id):
+        payload = {"x": "y" * 60_000}
+        count, before = 0, dropped(own)
+        while dropped(own) == before:
+            assert host.call("POST", PUBLISH, {"name": "e", "payload": payload}).is_success
+            count += 1
+            assert count < 2000
+    streams = own.services.events.streams
+    wait_for(lambda: streams.open_sessions == streams.closing_sessions == 0, "it is gone, and kept")
+    with WebSocket(own, host.token, sessionId=session_id) as back:
+        back.subscribe()
+        assert back.next()["result"]["error"]["code"] == 15
 
 
 @pytest.mark.parametrize("transport", ["websocket", "http"])

@@ -24,6 +24,12 @@ def test_it_survives_as_json() -> None:
     assert ClosedSession.from_json(json.loads(json.dumps(CLOSED.json()))) == CLOSED
 
 
+def test_one_that_a_replica_of_an_earlier_version_kept_is_read() -> None:
+    value = CLOSED.json()
+    del value["lost"]
+    assert ClosedSession.from_json(value) == CLOSED
+
+
 def test_a_resumed_session_has_what_its_replica_gave_it_before() -> None:
     only_a = ClosedSession(CLOSED.positions, CLOSED.subscriptions[:1], CLOSED.at)
     resumed = ResumedSession(only_a, until=0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Collection
 
@@ -10,7 +11,7 @@ import pytest
 from onair_api.access.audiences import Visibility, owner_key
 from onair_api.access.target import Target
 from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position
-from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
+from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession, Unsent
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.replay.replayer import Replayer, TooManyEvents
 from onair_api.event.replay.session_store import SessionStore
@@ -19,6 +20,7 @@ from onair_api.event.subscription import Subscription
 OWN = owner_key("s", "u")
 ALL = Visibility("u", (OWN,), sees_layouts=True)
 EVERYTHING = Subscription("*", Target(), Target())
+NOTHING = Unsent([])
 
 
 def event(number: int, name: str = "e", family: str = LIVE_FAMILY) -> Event:
@@ -86,16 +88,25 @@ def test_subscriptions_that_overlap_beyond_measure_are_told_that_events_were_los
 
 def test_what_its_reader_did_not_take_counts_as_missed() -> None:
     replay = replayer(event(11), event(12))
-    closed = replay.closed_session([EVERYTHING], None, ["Project"], [event(12)], behind_s=0.0)
+    closed = replay.closed_session([EVERYTHING], None, ["Project"], Unsent([event(12)]), behind_s=0.0)
     assert closed
     assert Position(11) < closed.positions["Project"] < Position(12)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_loss_that_it_was_not_told_is_told_as_it_comes_back(lost: bool) -> None:
+    replay = replayer(event(11))
+    closed = replay.closed_session([EVERYTHING], None, ["Project"], Unsent([], lost), behind_s=0.0)
+    assert closed
+    fetched = ClosedSession.from_json(json.loads(json.dumps(closed.json())))
+    assert replay.is_complete(fetched) is not lost
 
 
 def test_a_replica_that_is_behind_keeps_the_position_of_the_one_ahead() -> None:
     replay = replayer(event(11))
     ahead = ClosedSession({"Project": Position(15)}, [EVERYTHING], time.time())
     resumed = ResumedSession(ahead, time.monotonic() + 60)
-    closed = replay.closed_session([EVERYTHING], resumed, ["Project"], [], behind_s=0.0)
+    closed = replay.closed_session([EVERYTHING], resumed, ["Project"], NOTHING, behind_s=0.0)
     assert closed
     assert closed.positions == {"Project": Position(15)}
 
@@ -104,9 +115,9 @@ def test_a_session_that_never_subscribed_again_keeps_what_it_came_back_with() ->
     replay = replayer()
     before = ClosedSession({"Project": Position(10)}, [EVERYTHING], time.time())
     now = time.monotonic()
-    assert replay.closed_session([], ResumedSession(before, now + 60), [], [], behind_s=0.0) is before
-    assert replay.closed_session([], ResumedSession(before, now - 1), [], [], behind_s=0.0) is None
-    assert replay.closed_session([], None, [], [], behind_s=0.0) is None
+    assert replay.closed_session([], ResumedSession(before, now + 60), [], NOTHING, behind_s=0.0) is before
+    assert replay.closed_session([], ResumedSession(before, now - 1), [], NOTHING, behind_s=0.0) is None
+    assert replay.closed_session([], None, [], NOTHING, behind_s=0.0) is None
 
 
 async def test_without_redis_a_closed_session_is_kept_here_and_taken_once() -> None:

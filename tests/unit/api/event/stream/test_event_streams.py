@@ -15,6 +15,7 @@ from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import COLLECTION, PROJECT
 from onair_api.errors import ResourceExhausted
 from onair_api.event.event import Format
+from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.event_streams import EventStreams
@@ -58,7 +59,7 @@ async def test_streams_that_are_opened_at_once_are_no_more_than_a_token_may_have
         cast(Any, cluster), settings, None, delivery, cast(Any, replayer), lambda *_: False
     )
     most = settings.events.sessions_per_token
-    sender: Any = SimpleNamespace(format=Format.NDJSON, unsent=list)
+    sender: Any = SimpleNamespace(format=Format.NDJSON, unsent=lambda: Unsent([]))
     opening = [asyncio.create_task(streams.open(guest(), None, sender)) for _ in range(2 * most)]
     await asyncio.sleep(0)
     cluster.answer.set()
@@ -95,7 +96,7 @@ async def subscribed(delivery: EventDelivery, streams: int) -> tuple[EventStream
     cluster, replayer = SlowCluster(), SimpleNamespace(closed_session=lambda *_: None)
     cluster.answer.set()
     made = EventStreams(cast(Any, cluster), Settings(), None, delivery, cast(Any, replayer), lambda *_: False)
-    sender: Any = SimpleNamespace(format=Format.NDJSON, unsent=list)
+    sender: Any = SimpleNamespace(format=Format.NDJSON, unsent=lambda: Unsent([]))
     sessions = [await made.open(guest(), None, sender) for _ in range(streams)]
     for session in sessions:
         for number in range(5):

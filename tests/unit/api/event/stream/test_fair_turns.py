@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from tests.support.recorded_stream import RecordedStream
 
-from onair_api.access.audiences import owner_key
+from onair_api.access.audiences import AudienceKey, owner_key
 from onair_api.access.target import Target
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
@@ -24,6 +24,10 @@ MANY = 4 * fair_turns.AT_ONCE
 ALL = Subscription("*", Target(), Target())
 
 
+def event(name: str, number: int = 0, *audiences: AudienceKey) -> Event:
+    return Event(name, b"{}", Target(), "Project", Position(number), audiences)
+
+
 class StreamOwner:
     """A user with streams that take everything."""
 
@@ -37,8 +41,7 @@ class StreamOwner:
     def change(self, *names: str) -> None:
         for name in names:
             self._number += 1
-            body = Event(name, b"{}", Target(), "Project", Position(self._number), (self.key,))
-            self._delivery.deliver(body)
+            self._delivery.deliver(event(name, self._number, self.key))
 
     @property
     def complete(self) -> int:
@@ -118,7 +121,7 @@ async def test_an_owner_beyond_their_bandwidth_waits_and_another_does_not(
     assert [each.names for each in crowd.streams] == sent
     last = crowd.streams[-1]
     last.session.closed = True
-    assert [event.name for event in delivery.unsent(last.session)] == ["a", "b"]
+    assert [event.name for event in delivery.unsent(last.session).events] == ["a", "b"]
 
 
 def test_bandwidth_is_that_of_a_second_at_once_and_then_as_it_comes() -> None:
@@ -209,9 +212,41 @@ async def test_a_stream_that_closes_comes_back_to_what_waited_for_it(delivery: E
     last.session.resumed = ResumedSession(closed, 1e12)
     crowd.change("had elsewhere", "b")
     last.session.closed = True
-    assert [event.name for event in delivery.unsent(last.session)] == ["b"]
+    assert [event.name for event in delivery.unsent(last.session).events] == ["b"]
     await delivered(delivery)
     assert last.names == []
+
+
+async def test_a_stream_that_closes_before_it_is_told_of_a_loss_comes_back_to_that(
+    delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fair_turns, "MAX_DELIVERIES", 3 * MANY)
+    crowd = StreamOwner(delivery, "crowd", MANY)
+    last = crowd.streams[-1]
+    crowd.change(*"abc")
+    assert not delivery.unsent(crowd.streams[0].session).loss
+    crowd.change("d")
+    last.session.closed = True
+    unsent = delivery.unsent(last.session)
+    assert ([event.name for event in unsent.events], unsent.loss) == (["d"], True)
+    await delivered(delivery)
+    assert (last.losses, last.names) == (0, [])
+
+
+async def test_what_a_stream_missed_is_out_of_its_owners_bandwidth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two events are more than they have in some seconds: what follows is lost to it, and turns wait."""
+    monkeypatch.setattr(fair_turns, "TURN_S", 0.0)
+    delivery = delivery_with(bytes_per_owner_s=1)
+    crowd = StreamOwner(delivery, "crowd", MANY)
+    first, other = crowd.streams[0], StreamOwner(delivery, "other", 1).streams[0]
+    assert delivery.send_missed(first.session, [])
+    assert not delivery.send_missed(first.session, [event(name) for name in "abc"])
+    assert first.names == ["a", "b"]
+    assert delivery.send_missed(other.session, [event("a")])
+    crowd.change("d")
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert not any("d" in each.names for each in crowd.streams), "turns wait for what was sent"
 
 
 async def test_events_for_the_same_streams_keep_them_once(delivery: EventDelivery) -> None:
@@ -220,7 +255,7 @@ async def test_events_for_the_same_streams_keep_them_once(delivery: EventDeliver
     crowd.change(*"abc")
     for each in crowd.streams[:closing]:
         each.session.closed = True
-        assert len(delivery.unsent(each.session)) == 3
+        assert len(delivery.unsent(each.session).events) == 3
     (queue,) = delivery._turns._queues.values()
     assert len({id(each.receivers) for each in queue.waiting}) == 1
     for each in crowd.streams[:closing]:
@@ -251,7 +286,7 @@ async def test_what_is_lost_is_counted_without_what_was_taken_or_sent(
     await turns_until(lambda: sum(each.names == ["a"] for each in crowd.streams) == fair_turns.STEP)
     last = crowd.streams[-1]
     last.session.closed = True
-    assert len(delivery.unsent(last.session)) == 3
+    assert len(delivery.unsent(last.session).events) == 3
     before = dropped()
     crowd.change("d")
     assert dropped() - before == 3 * (MANY - 1) - fair_turns.STEP
