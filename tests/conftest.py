@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.cluster_rest import ClusterRest
-from tests.support.machine_speed import is_slow
+from tests.support.machine_speed import failed_as_it_is_slow, is_slow
 from tests.support.side_by_side import (
     WITH_MEDIA,
     FilesSideBySide,
@@ -44,7 +44,7 @@ PYTHON = {"python", "python3", "python3.11", "python3.12", "python3.13", "uname"
 TIMES = pytest.StashKey[dict[str, list[float]]]()
 COUNTS = pytest.StashKey[Counter[str]]()
 IN_REAL_TIME = {"integration", WITH_MEDIA, "e2e", "soak"}
-AGAIN_WHERE_SLOW = pytest.mark.flaky(reruns=2, reruns_delay=20, condition=is_slow)
+AGAIN_WHERE_SLOW = pytest.mark.flaky(reruns=2, reruns_delay=20, condition=failed_as_it_is_slow)
 """What failed while a core was too slow for real time, and nothing else: the run reports each of them."""
 
 

@@ -22,3 +22,11 @@ def work_s() -> float:
 def is_slow() -> bool:
     """Takes some tenths of a second."""
     return min(work_s() for _ in range(ROUNDS)) >= SLOW_FROM_S
+
+
+def failed_as_it_is_slow(error: BaseException | None) -> bool:
+    """
+    Args:
+        error: of a test; None: it has passed, so nothing is measured. This is asked after every test.
+    """
+    return error is not None and is_slow()
