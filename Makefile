@@ -1,5 +1,7 @@
 # The front door. `make help` lists what it offers; the work is done in dev/onair_dev.
 SHELL := /bin/bash
+# Set in many a container: each program that a test starts would compile all that it imports
+unexport PYTHONDONTWRITEBYTECODE
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
