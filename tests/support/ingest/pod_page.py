@@ -21,6 +21,7 @@ const source = new Source('SOURCE', {{delayMs: 100}});
 document.body.append(source.video);
 source.audio.connect(source.audioContext.destination);
 </script>"""
+END_S = 5
 SERVER = f"""
 import http.server, os, sys, threading
 page = sys.stdin.buffer.read(int(sys.stdin.buffer.readline()))
@@ -71,7 +72,11 @@ def served_by(command: list[str], page: str, environment: dict[str, str], *polic
         yield
     finally:
         stdin.close()
-        serving.wait()
+        try:
+            serving.wait(END_S)
+        except subprocess.TimeoutExpired:  # containerd was seen to take a minute, beside a page that takes all
+            serving.kill()
+            serving.wait()
 
 
 def page_of_source(cluster: LocalCluster, pod: str, source_id: str) -> AbstractContextManager[None]:
