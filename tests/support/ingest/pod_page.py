@@ -74,7 +74,8 @@ def served_by(command: list[str], page: str, environment: dict[str, str], *polic
         stdin.close()
         try:
             serving.wait(END_S)
-        except subprocess.TimeoutExpired:  # containerd was seen to take a minute, beside a page that takes all
+        except subprocess.TimeoutExpired:
+            # Beside a page that takes all it can get, containerd was seen to take a minute
             serving.kill()
             serving.wait()
 
