@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onair_api.access.audiences import Visibility
+from onair_api.access.audiences import AudienceKey, Visibility
+from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
-from onair_api.event.event import Event, Format
+from onair_api.event.event import Event, Format, Position
 from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.stream.session import Session
 from onair_crds.resources.enums import Role
+
+
+def event_of(name: str, number: int = 0, *audiences: AudienceKey) -> Event:
+    return Event(name, b"{}", Target(), "Project", Position(number), audiences)
 
 
 class RecordingSender:
@@ -25,7 +30,7 @@ class RecordingSender:
             self.events.append(event)
         self.losses += is_loss
 
-    def unsent(self) -> Unsent:
+    def withdraw(self) -> Unsent:
         return Unsent([])
 
     def stalled_s(self, now: float) -> float:

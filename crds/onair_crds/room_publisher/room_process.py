@@ -104,10 +104,14 @@ def _is_preview() -> bool:
 
 
 def _step_back() -> None:
-    """Lowers the priority of all threads; Linux has one for each."""
-    for thread in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(ProcessLookupError):
-            os.setpriority(os.PRIO_PROCESS, int(thread.name), PREVIEW_NICENESS)
+    """Lowers the priority of all threads. Linux has one for each, and a new thread that of who began it."""
+    lower = os.nice(PREVIEW_NICENESS)
+    lowered: set[str] = set()
+    while left := {thread.name for thread in Path("/proc/self/task").iterdir()} - lowered:
+        for thread in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.setpriority(os.PRIO_PROCESS, int(thread), lower)
+        lowered |= left
 
 
 async def run() -> None:

@@ -17,7 +17,7 @@ class Unsent(NamedTuple):
 
     events: list[Event]
     loss: bool = False
-    """That it is told that others were lost."""
+    """Whether a report of lost events is among it."""
 
 
 @dataclass(slots=True)
@@ -74,6 +74,8 @@ class ResumedSession:
     until: float
     """When replay for it ends, in seconds of the monotonic clock: events are kept no longer."""
     loss_reported: bool = False
+    given: list[Subscription] = field(default_factory=list)
+    """New subscriptions that were given what they missed."""
     looked_at: int = 0
     """How many events were looked at for it."""
 

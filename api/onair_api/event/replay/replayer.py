@@ -29,6 +29,7 @@ class Replayer:
 
     def closed_session(
         self,
+        visibility: Visibility,
         subscriptions: Collection[Subscription],
         resumed: ResumedSession | None,
         sources: Iterable[str],
@@ -38,7 +39,7 @@ class Replayer:
         """Describes a session that closes now, to be kept; None if there is nothing that it could miss.
 
         Args:
-            resumed: what it came back with and, without a subscription, has not been given yet.
+            resumed: what it came back with.
             sources: all that order its events.
             unsent: what its reader has not taken.
             behind_s: for how long the watches had no contact.
@@ -48,8 +49,9 @@ class Replayer:
             if resumed:  # the other replica may have been ahead of this one
                 before = resumed.closed.positions
                 positions = {s: max(p, before.get(s, p)) for s, p in positions.items()}
-            return ClosedSession(positions, list(subscriptions), time.time() - behind_s, unsent.loss)
-        return resumed.closed if resumed and resumed.until > time.monotonic() else None
+            lost = unsent.loss or (resumed is not None and self._has_more(resumed, visibility))
+            return ClosedSession(positions, list(subscriptions), time.time() - behind_s, lost)
+        return resumed.closed if resumed and not resumed.given and resumed.until > time.monotonic() else None
 
     async def keep(self, user_id: str, session_id: str, closed: ClosedSession) -> None:
         await self._store.keep(user_id, session_id, closed)
@@ -84,6 +86,7 @@ class Replayer:
         resumed.looked_at += found.size
         if resumed.looked_at > LOOKS * self._buffer.max_events:
             raise TooManyEvents
+        resumed.given.append(subscription)
         had = index_of(earlier) if found.size else None
         for event in found.after(resumed.closed.positions):
             if (
@@ -92,6 +95,24 @@ class Replayer:
                 and not (had and had.takes(event.name, event.target))
             ):
                 yield event
+
+    def _has_more(self, resumed: ResumedSession, visibility: Visibility) -> bool:
+        """Whether a session missed more than it was given, as it went before it had all its subscriptions."""
+        if resumed.until < time.monotonic():
+            return False
+        left = set(resumed.closed.subscriptions).difference(resumed.given)
+        given = index_of(resumed.given)
+        for subscription in left:
+            found = self._buffer.find(visibility.keys, subscription)
+            resumed.looked_at += found.size
+            if resumed.looked_at > LOOKS * self._buffer.max_events:
+                return True
+            for event in found.after(resumed.closed.positions):
+                if (visibility.sees_layouts or event.family != LAYOUT_FAMILY) and not given.takes(
+                    event.name, event.target
+                ):
+                    return True
+        return False
 
     def _positions(self, sources: Iterable[str], unsent: Iterable[Event]) -> dict[str, Position]:
         """Positions that a session reached: this replica's, except for events that wait for its reader."""

@@ -26,6 +26,7 @@ class Backlog:
         self._max_messages = max_messages
         self._max_bytes = max_bytes
         self._queue: deque[QueuedMessage] = deque()
+        self._taken: list[QueuedMessage] = []
         self._bytes = 0
         self.since = 0.0
         """Since when its oldest message has been the next to be taken, in seconds of the monotonic clock."""
@@ -50,20 +51,27 @@ class Backlog:
         self._append(QueuedMessage(frame, event, is_loss))
 
     def take(self, max_bytes: int) -> bytes:
-        """The oldest messages, at least one, joined."""
-        taken: list[bytes] = []
+        """The oldest messages, at least one, joined. Those that were taken before are sent now."""
+        self._taken = []
         size = 0
-        while self._queue and (not taken or size + len(self._queue[0].frame) <= max_bytes):
-            frame = self._queue.popleft().frame
-            taken.append(frame)
-            size += len(frame)
+        while self._queue and (not self._taken or size + len(self._queue[0].frame) <= max_bytes):
+            self._taken.append(message := self._queue.popleft())
+            size += len(message.frame)
         self._bytes -= size
         self.since = time.monotonic()
-        return b"".join(taken)
+        return b"".join(each.frame for each in self._taken)
 
-    def unsent(self) -> Unsent:
-        events = [each.event for each in self._queue if each.event]
-        return Unsent(events, any(each.is_loss for each in self._queue))
+    def sent(self) -> None:
+        """What was taken is sent; until then it is not."""
+        self._taken = []
+
+    def withdraw(self) -> Unsent:
+        """Takes back events, and reports of lost ones, that are not sent; replies stay."""
+        unsent = [*self._taken, *self._queue]
+        self._taken = []
+        self._queue = deque(each for each in self._queue if not (each.event or each.is_loss))
+        self._bytes = sum(len(each.frame) for each in self._queue)
+        return Unsent([each.event for each in unsent if each.event], any(each.is_loss for each in unsent))
 
     def _append(self, message: QueuedMessage) -> None:
         self._queue.append(message)

@@ -19,7 +19,7 @@ from onair_api.event.stream.session import Session
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
 from onair_api.event.subscription_index import Receivers, SubscriptionIndex
-from onair_api.metrics import EVENTS_IN, EVENTS_OUT, STREAM_SUBSCRIPTIONS
+from onair_api.metrics import EVENTS_DROPPED, EVENTS_IN, EVENTS_OUT, STREAM_SUBSCRIPTIONS
 
 
 def send(session: Session, event: Event) -> None:
@@ -77,7 +77,7 @@ class EventDelivery:
 
     def unsent(self, session: Session) -> Unsent:
         """What waits for a session which is closing: it gets that no more."""
-        queued, waiting = session.sender.unsent(), self._turns.take(session)
+        queued, waiting = session.sender.withdraw(), self._turns.take(session)
         events = [event for event in waiting.events if not _had(session, event)]
         return Unsent([*queued.events, *events], queued.loss or waiting.loss)
 
@@ -85,11 +85,15 @@ class EventDelivery:
         """Sends what a session missed before it came back, out of its owner's bandwidth.
 
         Returns:
-            Whether it was sent all: the rest of what its owner may not be sent in time is lost to it.
+            Whether all were sent; the rest exceeds the bandwidth, and is lost.
         """
-        for event in events:
+        missed = enumerate(events)
+        for number, event in missed:
             if not self._turns.may_send(session.owner):
+                EVENTS_DROPPED.labels("too_many").inc(1 + sum(1 for _ in missed))
                 return False
+            if not number:  # what waits for its turn came before
+                self._turns.send_rest(session)
             send(session, event)
             self._turns.spend(session.owner, event.size)
         return True

@@ -67,7 +67,7 @@ class EventStreams:
 
     @property
     def closing_sessions(self) -> int:
-        """Sessions that are gone and whose state is being stored for their return."""
+        """Sessions that are gone and whose subscriptions are being ended, and stored for their return."""
         return self._closing
 
     @property
@@ -137,12 +137,22 @@ class EventStreams:
         for timer in session.end_timers:
             timer.cancel()
         closed = self._replayer.closed_session(
+            session.visibility,
             session.subscriptions.values(),
             session.resumed,
             self._sources(session),
             self._delivery.unsent(session),
             self._cluster.age_s,
         )
+        self._closing += 1
+        try:
+            await self._end_subscriptions(session)
+            if closed:
+                await self._replayer.keep(session.visibility.user_id, session.id, closed)
+        finally:
+            self._closing -= 1
+
+    async def _end_subscriptions(self, session: Session) -> None:
         try:
             await self._ends.next(session.owner)
         finally:
@@ -152,12 +162,6 @@ class EventStreams:
         if self._bus:
             for user_id in session.channels:
                 await self._bus.release(user_id)
-        if closed:
-            self._closing += 1
-            try:
-                await self._replayer.keep(session.visibility.user_id, session.id, closed)
-            finally:
-                self._closing -= 1
 
     async def _listen(self, session: Session) -> None:
         """Listens to the custom events that this session may receive."""

@@ -30,8 +30,8 @@ class HttpSender:
         self._backlog.add(frame, event, self.loss_message, is_loss=is_loss)
         self._wake.set()
 
-    def unsent(self) -> Unsent:
-        return self._backlog.unsent()
+    def withdraw(self) -> Unsent:
+        return self._backlog.withdraw()
 
     def stalled_s(self, now: float) -> float:
         return now - self._backlog.since if self._backlog else 0.0
@@ -44,8 +44,14 @@ class HttpSender:
         self._ended = True
         self._wake.set()
 
-    async def chunk(self, heartbeat_s: float) -> bytes | None:
-        """The bytes to write next; empty when the stream ends, None where nothing came for so long."""
+    async def chunk(self, heartbeat_s: float, max_bytes: int = WRITE_BYTES) -> bytes | None:
+        """The bytes to write next; empty when the stream ends, None where nothing came for so long.
+
+        Asked again, those before are sent, unless the connection is lost: what is written then goes nowhere.
+        """
+        if self._is_lost:
+            return b""
+        self._backlog.sent()
         try:
             async with asyncio.timeout(heartbeat_s):
                 while not self._backlog and not self._ended:
@@ -53,4 +59,8 @@ class HttpSender:
                     await self._wake.wait()
         except TimeoutError:
             return None
-        return self._backlog.take(WRITE_BYTES) if self._backlog else b""
+        return self._backlog.take(max_bytes) if self._backlog and not self._is_lost else b""
+
+    @property
+    def _is_lost(self) -> bool:
+        return self._transport is not None and self._transport.is_closing()

@@ -44,7 +44,8 @@ class MessageStream:
         Raises:
             RpcError: the stream ended for a fault.
         """
-        while (chunk := await self._sender.chunk(self._settings.events.heartbeat_s)) != b"":
+        # One at a time: of those that were taken, none counts as sent before it is asked for the next
+        while (chunk := await self._sender.chunk(self._settings.events.heartbeat_s, 1)) != b"":
             for line in (self._session.heartbeat() if chunk is None else chunk).splitlines():
                 message: JsonObject = orjson.loads(line)
                 if "result" not in message:

@@ -12,7 +12,6 @@ from onair_api.errors import RpcError
 from onair_api.event.custom.event_publisher import PUBLISH_ACCESS, PUBLISH_EVENT, EventPublisher
 from onair_api.event.custom.publication import decode_publication
 from onair_api.event.event import dumps
-from onair_api.event.replay.closed_session_position import ResumedSession
 from onair_api.event.replay.replayer import Replayer, TooManyEvents
 from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.owner_turns import OwnerTurns
@@ -22,6 +21,8 @@ from onair_api.event.subscription import Subscription
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.settings import Settings
 from onair_crds.kube.errors import ApiError
+
+SINCE_IT_CLOSED = "events between the last connection and this one were lost; read the state again"
 
 
 class RequestHandler:
@@ -113,22 +114,17 @@ class RequestHandler:
         resumed = session.resumed
         if resumed is None or resumed.until < time.monotonic():
             return
-        if not self._replayer.is_complete(resumed.closed):
-            _report_loss(session, resumed)
+        if not resumed.loss_reported and not self._replayer.is_complete(resumed.closed):
+            resumed.loss_reported = True
+            session.report_loss(SINCE_IT_CLOSED)
         earlier = session.subscriptions.values()
         try:
             missed = self._replayer.missed(resumed, session.visibility, subscription, earlier)
-            if not self._delivery.send_missed(session, missed):
-                _report_loss(session, resumed)
+            complete = self._delivery.send_missed(session, missed)
         except TooManyEvents:
-            _report_loss(session, resumed)
-
-
-def _report_loss(session: Session, resumed: ResumedSession) -> None:
-    """Says once that not everything is replayed."""
-    if not resumed.loss_reported:
-        resumed.loss_reported = True
-        session.report_loss("events between the last connection and this one were lost; read the state again")
+            complete = False
+        if not complete:
+            session.report_loss(SINCE_IT_CLOSED)
 
 
 def _subscription_json(name: str, target: Target) -> bytes:

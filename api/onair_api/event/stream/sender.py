@@ -22,8 +22,8 @@ class Sender(Protocol):
             is_loss: it reports that events were lost.
         """
 
-    def unsent(self) -> Unsent:
-        """What is queued."""
+    def withdraw(self) -> Unsent:
+        """Takes back events, and reports of lost ones, that were not sent."""
 
     def stalled_s(self, now: float) -> float:
         """Seconds since the reader took anything, while something is queued."""

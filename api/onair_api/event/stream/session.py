@@ -15,7 +15,7 @@ from onair_api.event.stream.sender import Sender
 from onair_api.event.subscription import Subscription
 from onair_crds.shapes import JsonObject
 
-NOT_READ_IN_TIME = "events were lost because they were not read in time"
+NOT_SENT_IN_TIME = "events were lost because they were not read, or could not be sent, in time"
 
 
 class Session:
@@ -83,7 +83,7 @@ class Session:
     def reply_error(self, correlation_id: str | None, error: RpcError) -> None:
         self.reply(correlation_id, "error", dumps(_error_json(error.code, error.message)))
 
-    def report_loss(self, text: str = NOT_READ_IN_TIME) -> None:
+    def report_loss(self, text: str = NOT_SENT_IN_TIME) -> None:
         """Says that events were lost."""
         self.sender.push(self._loss_message(text), is_loss=True)
 
@@ -106,7 +106,7 @@ class Session:
         value = {"reauthenticate": reauthenticate, "beforeTimestamp": timestamp_ms}
         self.reply(None, "reconnectBefore", dumps(value))
 
-    def _loss_message(self, text: str = NOT_READ_IN_TIME) -> bytes:
+    def _loss_message(self, text: str = NOT_SENT_IN_TIME) -> bytes:
         error = dumps(_error_json(Code.DATA_LOSS, text))
         return self._framed({"sessionId": dumps(self.id), "error": error})
 

@@ -46,9 +46,14 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         if self.on_writable:
             self.on_writable()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether what is written reaches the peer: neither side has ended the connection."""
+        return not (self.close_sent or self.disconnected or self.transport.is_closing())
+
     def write_frames(self, frames: bytes) -> None:
         """Writes whole, unfragmented frames; between them the library may write its own (pong, close)."""
-        if not self.close_sent and not self.disconnected:
+        if self.is_open:
             self.transport.write(frames)
 
 
@@ -69,13 +74,13 @@ class WebSocketSender:
         connection.on_writable = self._flush
 
     def push(self, frame: bytes, event: Event | None = None, *, is_loss: bool = False) -> None:
-        if self._connection.can_write and not self._backlog:
+        if self._can_write and not self._backlog:
             self._connection.write_frames(frame)
         else:
             self._backlog.add(frame, event, self.loss_message, is_loss=is_loss)
 
-    def unsent(self) -> Unsent:
-        return self._backlog.unsent()
+    def withdraw(self) -> Unsent:
+        return self._backlog.withdraw()
 
     def stalled_s(self, now: float) -> float:
         return now - self._backlog.since if self._backlog else 0.0
@@ -85,7 +90,7 @@ class WebSocketSender:
 
     def end(self, code: int, reason: str) -> None:
         connection = self._connection
-        if not connection.close_sent and not connection.disconnected:
+        if connection.is_open:
             task = asyncio.ensure_future(
                 connection.send({"type": "websocket.close", "code": code, "reason": reason})
             )
@@ -93,5 +98,10 @@ class WebSocketSender:
             task.add_done_callback(connection.tasks.discard)
 
     def _flush(self) -> None:
-        while self._backlog and self._connection.can_write:
+        while self._backlog and self._can_write:
             self._connection.write_frames(self._backlog.take(WRITE_BYTES))
+            self._backlog.sent()
+
+    @property
+    def _can_write(self) -> bool:
+        return self._connection.can_write and self._connection.is_open

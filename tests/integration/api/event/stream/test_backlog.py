@@ -34,13 +34,14 @@ def test_a_slow_reader_gets_a_report_of_its_loss_and_goes_on(
         assert numbers == sorted(numbers)
 
 
+@pytest.mark.parametrize("transport", ["websocket", "http"])
 def test_a_reader_that_is_gone_before_it_has_read_of_its_loss_is_told_as_it_comes_back(
-    own: FacadeThread, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+    own: FacadeThread, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch, transport: str
 ) -> None:
     monkeypatch.setattr(own.settings.events, "stalled_after_s", 60.0)
     host = sign_in(facade=own)
     session_id = uuid.uuid4().hex
-    with RawStream(own, host, sessionId=session_id):
+    with RawStream(own, host, websocket=transport == "websocket", sessionId=session_id):
         payload = {"x": "y" * 60_000}
         count, before = 0, dropped(own)
         while dropped(own) == before:

@@ -88,7 +88,7 @@ def test_subscriptions_that_overlap_beyond_measure_are_told_that_events_were_los
 
 def test_what_its_reader_did_not_take_counts_as_missed() -> None:
     replay = replayer(event(11), event(12))
-    closed = replay.closed_session([EVERYTHING], None, ["Project"], Unsent([event(12)]), behind_s=0.0)
+    closed = replay.closed_session(ALL, [EVERYTHING], None, ["Project"], Unsent([event(12)]), behind_s=0.0)
     assert closed
     assert Position(11) < closed.positions["Project"] < Position(12)
 
@@ -96,7 +96,7 @@ def test_what_its_reader_did_not_take_counts_as_missed() -> None:
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_loss_that_it_was_not_told_is_told_as_it_comes_back(lost: bool) -> None:
     replay = replayer(event(11))
-    closed = replay.closed_session([EVERYTHING], None, ["Project"], Unsent([], lost), behind_s=0.0)
+    closed = replay.closed_session(ALL, [EVERYTHING], None, ["Project"], Unsent([], lost), behind_s=0.0)
     assert closed
     fetched = ClosedSession.from_json(json.loads(json.dumps(closed.json())))
     assert replay.is_complete(fetched) is not lost
@@ -106,18 +106,46 @@ def test_a_replica_that_is_behind_keeps_the_position_of_the_one_ahead() -> None:
     replay = replayer(event(11))
     ahead = ClosedSession({"Project": Position(15)}, [EVERYTHING], time.time())
     resumed = ResumedSession(ahead, time.monotonic() + 60)
-    closed = replay.closed_session([EVERYTHING], resumed, ["Project"], NOTHING, behind_s=0.0)
+    closed = replay.closed_session(ALL, [EVERYTHING], resumed, ["Project"], NOTHING, behind_s=0.0)
     assert closed
     assert closed.positions == {"Project": Position(15)}
 
 
+def closed_after(
+    resumed: ResumedSession, replay: Replayer, *subscriptions: Subscription
+) -> ClosedSession | None:
+    return replay.closed_session(ALL, subscriptions, resumed, ["Project"], NOTHING, behind_s=0.0)
+
+
+def resumed_with(*subscriptions: Subscription, for_s: float = 60) -> ResumedSession:
+    closed = ClosedSession({"Project": Position(10)}, [*subscriptions], time.time())
+    return ResumedSession(closed, time.monotonic() + for_s)
+
+
 def test_a_session_that_never_subscribed_again_keeps_what_it_came_back_with() -> None:
-    replay = replayer()
-    before = ClosedSession({"Project": Position(10)}, [EVERYTHING], time.time())
-    now = time.monotonic()
-    assert replay.closed_session([], ResumedSession(before, now + 60), [], NOTHING, behind_s=0.0) is before
-    assert replay.closed_session([], ResumedSession(before, now - 1), [], NOTHING, behind_s=0.0) is None
-    assert replay.closed_session([], None, [], NOTHING, behind_s=0.0) is None
+    replay, resumed = replayer(), resumed_with(EVERYTHING)
+    assert closed_after(resumed, replay) is resumed.closed
+    assert closed_after(resumed_with(EVERYTHING, for_s=-1), replay) is None
+    assert replay.closed_session(ALL, [], None, [], NOTHING, behind_s=0.0) is None
+
+
+def test_a_session_that_was_given_what_it_missed_and_unsubscribed_is_not_given_it_again() -> None:
+    replay, resumed = replayer(event(11)), resumed_with(EVERYTHING)
+    assert list(replay.missed(resumed, ALL, EVERYTHING, ()))
+    assert closed_after(resumed, replay) is None
+
+
+def test_a_session_that_breaks_between_two_subscriptions_is_told_of_what_the_second_missed() -> None:
+    a, b, c = (Subscription(name, Target(), Target()) for name in "abc")
+    replay, resumed = replayer(event(11, "a"), event(12, "b")), resumed_with(a, b, c)
+    assert list(replay.missed(resumed, ALL, a, ()))
+    closed = closed_after(resumed, replay, a)
+    assert closed
+    assert closed.lost
+    assert list(replay.missed(resumed, ALL, b, [a]))
+    closed = closed_after(resumed, replay, a, b)
+    assert closed
+    assert not closed.lost, "the third has missed nothing"
 
 
 async def test_without_redis_a_closed_session_is_kept_here_and_taken_once() -> None:

@@ -59,7 +59,7 @@ async def test_streams_that_are_opened_at_once_are_no_more_than_a_token_may_have
         cast(Any, cluster), settings, None, delivery, cast(Any, replayer), lambda *_: False
     )
     most = settings.events.sessions_per_token
-    sender: Any = SimpleNamespace(format=Format.NDJSON, unsent=lambda: Unsent([]))
+    sender: Any = SimpleNamespace(format=Format.NDJSON, withdraw=lambda: Unsent([]))
     opening = [asyncio.create_task(streams.open(guest(), None, sender)) for _ in range(2 * most)]
     await asyncio.sleep(0)
     cluster.answer.set()
@@ -96,7 +96,7 @@ async def subscribed(delivery: EventDelivery, streams: int) -> tuple[EventStream
     cluster, replayer = SlowCluster(), SimpleNamespace(closed_session=lambda *_: None)
     cluster.answer.set()
     made = EventStreams(cast(Any, cluster), Settings(), None, delivery, cast(Any, replayer), lambda *_: False)
-    sender: Any = SimpleNamespace(format=Format.NDJSON, unsent=lambda: Unsent([]))
+    sender: Any = SimpleNamespace(format=Format.NDJSON, withdraw=lambda: Unsent([]))
     sessions = [await made.open(guest(), None, sender) for _ in range(streams)]
     for session in sessions:
         for number in range(5):

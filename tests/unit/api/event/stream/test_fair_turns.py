@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from tests.support.recorded_stream import RecordedStream
+from tests.support.recorded_stream import RecordedStream, event_of
 
-from onair_api.access.audiences import AudienceKey, owner_key
+from onair_api.access.audiences import owner_key
 from onair_api.access.target import Target
-from onair_api.event.event import Event, Position
+from onair_api.event.event import Position
 from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.stream import fair_turns
@@ -22,10 +22,6 @@ from onair_api.settings import EventSettings
 
 MANY = 4 * fair_turns.AT_ONCE
 ALL = Subscription("*", Target(), Target())
-
-
-def event(name: str, number: int = 0, *audiences: AudienceKey) -> Event:
-    return Event(name, b"{}", Target(), "Project", Position(number), audiences)
 
 
 class StreamOwner:
@@ -41,7 +37,7 @@ class StreamOwner:
     def change(self, *names: str) -> None:
         for name in names:
             self._number += 1
-            self._delivery.deliver(event(name, self._number, self.key))
+            self._delivery.deliver(event_of(name, self._number, self.key))
 
     @property
     def complete(self) -> int:
@@ -240,13 +236,23 @@ async def test_what_a_stream_missed_is_out_of_its_owners_bandwidth(monkeypatch: 
     crowd = StreamOwner(delivery, "crowd", MANY)
     first, other = crowd.streams[0], StreamOwner(delivery, "other", 1).streams[0]
     assert delivery.send_missed(first.session, [])
-    assert not delivery.send_missed(first.session, [event(name) for name in "abc"])
+    assert not delivery.send_missed(first.session, [event_of(name) for name in "abc"])
     assert first.names == ["a", "b"]
-    assert delivery.send_missed(other.session, [event("a")])
+    assert delivery.send_missed(other.session, [event_of("a")])
     crowd.change("d")
     for _ in range(100):
         await asyncio.sleep(0)
     assert not any("d" in each.names for each in crowd.streams), "turns wait for what was sent"
+
+
+async def test_what_waits_for_its_turn_comes_before_what_a_stream_missed(delivery: EventDelivery) -> None:
+    crowd = StreamOwner(delivery, "crowd", MANY)
+    crowd.change("a")
+    last = crowd.streams[-1]
+    assert delivery.send_missed(last.session, [event_of("b")])
+    assert last.names == ["a", "b"]
+    await delivered(delivery)
+    assert last.names == ["a", "b"]
 
 
 async def test_events_for_the_same_streams_keep_them_once(delivery: EventDelivery) -> None:
