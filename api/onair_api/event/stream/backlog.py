@@ -37,9 +37,10 @@ class Backlog:
     def add(
         self, frame: bytes, event: Event | None, loss_message: Callable[[], bytes], *, is_loss: bool = False
     ) -> None:
-        """
+        """Queues a frame; where it is too much, instead of all that waits.
+
         Args:
-            is_loss: the frame is such a report itself.
+            is_loss: the frame is a report of a loss itself.
         """
         if not self._queue:
             self.since = time.monotonic()
