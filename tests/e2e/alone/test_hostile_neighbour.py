@@ -19,9 +19,9 @@ from tests.support.shows import LiveShow
 from onair_crds.contract.pod import METRICS_PORT
 
 RECORDED_S = 15.0
-MORE_MISSED_PERCENT, MORE_MISSED_CONFINED_PERCENT = 12.0, 7.0
-"""Of the frames, beyond those missed beside a calm page: twice what is measured on two cores, while the
-page begins and once it is confined. Where nobody confines it, it is up to 29."""
+MORE_MISSED_PERCENT = 12.0
+"""Of the frames, beyond those missed beside a calm page, while the page begins and once it is confined: on two
+cores 1 to 10 are measured, by the hour. Where nobody confines it, it is 15 to 29."""
 GREEDY = """<!doctype html><style>html {background: #fff}</style><script>
 if (location.search) {
   const burn = new Blob(['for (;;);'], {type: 'text/javascript'}), kept = [];
@@ -105,5 +105,4 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
         media_gap_s=gap.longest_s,
     )
     assert not gap.reconnected
-    assert beside <= before + MORE_MISSED_PERCENT
-    assert confined <= before + MORE_MISSED_CONFINED_PERCENT
+    assert max(beside, confined) <= before + MORE_MISSED_PERCENT

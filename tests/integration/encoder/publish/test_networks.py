@@ -135,7 +135,7 @@ async def test_a_room_on_a_bad_network(tmp_path: Path) -> None:
         link.loss, link.delay_s = 0.02, 0.03
         moved = viewing.report["moved"]
         await viewing.until("moving in spite of loss", lambda r: r["moved"] > moved + 90)
-        assert not watched.errors("room")
+        await watched.connected("room", timeout_s=20)
         link.loss, link.delay_s, link.bytes_per_s = 0.0, 0.0, 50_000
         await watched.reports("room", "too low: only the audio of the programme gets through", 20)
         assert watched.delivery.counters("room").dropped > 0
