@@ -3,7 +3,7 @@
 import {ramp, RAMP_S, type Voice} from './mixer';
 
 /** Where a video is may be known later than it is heard by this. */
-const BEFORE_END_S = 0.03;
+const BEFORE_END_S = 0.05;
 const SHORTEST_S = 0.2;
 const MOVES = ['timeupdate', 'playing', 'seeked', 'pause', 'durationchange'] as const;
 
