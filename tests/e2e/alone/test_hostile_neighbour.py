@@ -20,8 +20,8 @@ from onair_crds.contract.pod import METRICS_PORT
 
 RECORDED_S = 15.0
 MORE_MISSED_PERCENT = 12.0
-"""Of the frames, beyond those missed beside a calm page, while the page begins and once it is confined: on two
-cores 1 to 10 are measured, by the hour. Where nobody confines it, it is 15 to 29."""
+"""Of the frames, beyond those missed beside a calm page, while the page begins and once it is confined: on
+two cores 1 to 10 are measured, by the hour. Where nobody confines it, it is 15 to 29."""
 GREEDY = """<!doctype html><style>html {background: #fff}</style><script>
 if (location.search) {
   const burn = new Blob(['for (;;);'], {type: 'text/javascript'}), kept = [];
