@@ -79,13 +79,14 @@ PROGRAMS = (
     RequiredProgram("bash", ProgramOrigin.SYSTEM),
     *(
         RequiredProgram(name, ProgramOrigin.SYSTEM)
-        for name in ("awk", "cat", "cp", "env", "mount", "nice", "sed", "setpriv", "setsid", "sh", "sleep")
+        for name in ("awk", "cat", "cp", "env", "nice", "sed", "setpriv", "setsid", "sh", "sleep")
     ),
-    *(RequiredProgram(name, ProgramOrigin.SYSTEM) for name in ("tar", "true", "umount", "xargs")),
+    *(RequiredProgram(name, ProgramOrigin.SYSTEM) for name in ("tar", "true", "xargs")),
     RequiredProgram("docker", ProgramOrigin.PACKAGE, "docker.io"),
     RequiredProgram("mmdebstrap", ProgramOrigin.PACKAGE, "mmdebstrap", version=("--version",)),
     RequiredProgram("ffmpeg", ProgramOrigin.PACKAGE, "ffmpeg", version=("-version",)),
     RequiredProgram("ffprobe", ProgramOrigin.PACKAGE, "ffmpeg", version=("-version",)),
+    *(RequiredProgram(name, ProgramOrigin.PACKAGE, "mount") for name in ("mount", "umount")),
     RequiredProgram("redis-server", ProgramOrigin.PACKAGE, "redis-server", TEST),
     RequiredProgram("curl", ProgramOrigin.PACKAGE, "curl", TEST),
     RequiredProgram("faketime", ProgramOrigin.PACKAGE, "faketime", TEST),

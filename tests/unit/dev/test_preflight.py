@@ -43,7 +43,7 @@ def test_on_a_bare_machine_one_sentence_names_all_that_is_missing(command: str, 
     why, remedy = done.stderr.splitlines()
     assert why.startswith("  why   not found: docker, ffmpeg, ffprobe")
     assert ("redis-server" in why) == (command == "test")
-    assert remedy.startswith("  try   install docker.io ffmpeg")
+    assert remedy.startswith("  try   install docker.io ffmpeg mount")
 
 
 def test_a_taken_port_is_named_before_a_cluster_is_built(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,6 +67,7 @@ def test_what_a_command_lacks_is_named_with_its_packages(only: Path) -> None:
         "docker.io",
         "mmdebstrap",
         "ffmpeg",
+        "mount",
         "redis-server",
         "curl",
         "faketime",
