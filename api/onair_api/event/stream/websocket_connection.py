@@ -75,7 +75,7 @@ class WebSocketSender:
 
     def push(self, frame: bytes, event: Event | None = None, *, is_loss: bool = False) -> None:
         if self._can_write and not self._backlog:
-            self._connection.write_frames(frame)
+            self._connection.transport.write(frame)
         else:
             self._backlog.add(frame, event, self.loss_message, is_loss=is_loss)
 
@@ -99,7 +99,7 @@ class WebSocketSender:
 
     def _flush(self) -> None:
         while self._backlog and self._can_write:
-            self._connection.write_frames(self._backlog.take(WRITE_BYTES))
+            self._connection.transport.write(self._backlog.take(WRITE_BYTES))
             self._backlog.sent()
 
     @property

@@ -123,7 +123,7 @@ async def test_a_preview_joins_at_the_usual_priority_and_steps_back_once_it_has(
             server.freeze(False)
         await seconds_until(lambda: pod.metric("onair_ingest_previews_joined") == 1, "it has joined")
         (process,) = processes(pod)
-        found = [niceness(each) for each in threads_of(process)]
+        found = nicenesses_of(process)
         assert len(found) > 1
         assert min(found) > usual
     want(pod, server, "priority", {})
@@ -134,12 +134,17 @@ def processes(pod: IngestPod) -> list[int]:
     return children_of(pod.gateway.process.pid, "room_process")
 
 
-def threads_of(pid: int) -> list[int]:
-    return [int(each.name) for each in Path(f"/proc/{pid}/task").iterdir()]
-
-
 def niceness(thread: int) -> int:
     return os.getpriority(os.PRIO_PROCESS, thread)
+
+
+def nicenesses_of(pid: int) -> list[int]:
+    """Those of all threads of a process."""
+    found = []
+    for each in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(ProcessLookupError):  # ended meanwhile
+            found.append(niceness(int(each.name)))
+    return found
 
 
 async def test_a_source_that_is_back_is_shown_again_without_a_word_of_the_operator(
