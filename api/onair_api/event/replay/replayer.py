@@ -72,12 +72,10 @@ class Replayer:
         resumed: ResumedSession,
         visibility: Visibility,
         subscription: Subscription,
-        earlier: Collection[Subscription],
     ) -> Iterator[Event]:
         """Yields the missed events that a new subscription and the closed session's subscriptions take.
 
-        Args:
-            earlier: the new session's other subscriptions, which got theirs.
+        Those that an earlier one was given are left out.
 
         Raises:
             TooManyEvents: the session's subscriptions overlap so much that no more is looked at.
@@ -86,8 +84,8 @@ class Replayer:
         resumed.looked_at += found.size
         if resumed.looked_at > LOOKS * self._buffer.max_events:
             raise TooManyEvents
+        had = index_of(resumed.given) if found.size else None
         resumed.given.append(subscription)
-        had = index_of(earlier) if found.size else None
         for event in found.after(resumed.closed.positions):
             if (
                 (visibility.sees_layouts or event.family != LAYOUT_FAMILY)

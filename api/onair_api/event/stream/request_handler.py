@@ -117,9 +117,8 @@ class RequestHandler:
         if not resumed.loss_reported and not self._replayer.is_complete(resumed.closed):
             resumed.loss_reported = True
             session.report_loss(SINCE_IT_CLOSED)
-        earlier = session.subscriptions.values()
         try:
-            missed = self._replayer.missed(resumed, session.visibility, subscription, earlier)
+            missed = self._replayer.missed(resumed, session.visibility, subscription)
             complete = self._delivery.send_missed(session, missed)
         except TooManyEvents:
             complete = False
