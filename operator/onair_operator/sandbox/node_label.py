@@ -18,7 +18,7 @@ from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.user_namespaces import refusal
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-READY = Path("/tmp/labelled")  # noqa: S108 - a volume of the container's own, which the readiness probe looks at
+READY = Path("/tmp/labelled")  # noqa: S108 - a volume of the container's own, which probes look at
 INTERVAL_S, RETRY_S = 300.0, 5.0
 TIMEOUT_S = 10.0
 MERGE_PATCH = "application/merge-patch+json"

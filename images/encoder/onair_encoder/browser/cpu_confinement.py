@@ -13,6 +13,8 @@ BEYOND_REQUEST = 1.5
 is less. Who takes less keeps nobody waiting, however long its own threads wait beside others that burn."""
 TO_CONFINE_S, TO_CONFINE_AGAIN_S = 2.0, 0.5
 """So long in all it burns before it is confined, and where it was confined a while ago."""
+LEAST_RUNNING = 0.5
+"""Of the time, that processes which burn may run while confined. With less, others gain little more."""
 CALM_WEIGHT = 0.25
 """A calm second makes up for a quarter of one that burns, so that alternating does not help."""
 PAUSE_MIN_S, PAUSE_MAX_S = 2.5, 320.0
@@ -23,9 +25,9 @@ class CpuLook(NamedTuple):
     """What the browser did since the look before."""
 
     used: float
-    """CPUs that its container took, on average."""
+    """CPUs that its container took, on average, of the time in which its processes might run."""
     wanted: float | None
-    """Threads of Chromium that ran or waited to run, on average; None while unknown."""
+    """Threads of Chromium that ran or waited to run, on average, of the same time; None while unknown."""
     cpus: int
     """That the container may run on."""
     length_s: float
@@ -59,6 +61,16 @@ class CpuConfinement:
             return allowed
         count = min(len(allowed) - 1, math.ceil(self._request * BEYOND_REQUEST))
         return set(sorted(allowed)[-count:])
+
+    def running_share(self, allowed: AbstractSet[int]) -> float:
+        """Of the time, that those of its processes which burn may run on these CPUs.
+
+        In the rest threads of others that wake there have their turn at once.
+        """
+        if not (self.confined and self._may_confine(len(allowed))):
+            return 1.0
+        promised = self._request * BEYOND_REQUEST / len(self.cpus(allowed))
+        return min(1.0, max(LEAST_RUNNING, promised))
 
     def suspects(self, used: float, cpus: int) -> bool:
         """Whether it takes a look at the threads to decide."""

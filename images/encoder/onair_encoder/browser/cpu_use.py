@@ -37,13 +37,13 @@ def threads(session: int) -> Iterator[tuple[int, int]]:
                     yield int(folder.name), int(thread.name)
 
 
-def wanted_s(session: int) -> dict[int, float]:
-    """How long each thread has run or waited for a CPU; nothing where the kernel does not say."""
-    found: dict[int, float] = {}
+def wanted_s(session: int) -> dict[tuple[int, int], float]:
+    """How long each thread of each process has run or waited for a CPU; nothing where no kernel says so."""
+    found: dict[tuple[int, int], float] = {}
     for process, thread in threads(session):
         with contextlib.suppress(OSError):
             ran_ns, waited_ns, _ = (PROC / f"{process}/task/{thread}/schedstat").read_text().split()
-            found[thread] = (int(ran_ns) + int(waited_ns)) / 1e9
+            found[process, thread] = (int(ran_ns) + int(waited_ns)) / 1e9
     return found
 
 

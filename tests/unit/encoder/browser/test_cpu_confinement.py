@@ -150,6 +150,28 @@ def test_it_keeps_what_it_was_promised_and_leaves_a_cpu_at_least(
     assert confined(cpus, request_).cpus == left
 
 
+@pytest.mark.parametrize(
+    ("cpus", "request_", "share"),
+    [
+        (2, 0.1, 0.5),
+        (2, 0.4, 0.6),
+        (2, 0.5, 0.75),
+        (2, 1.0, 1.0),
+        (4, 0.8, 0.6),
+        (16, 0.8, 0.6),
+        (16, 1.3, 0.975),
+    ],
+)
+def test_its_processes_run_for_half_of_the_time_or_half_more_than_it_was_promised(
+    cpus: int, request_: float, share: float
+) -> None:
+    page = ConfinedPage(cpus, request_)
+    assert page.confinement.running_share(page.allowed) == 1
+    page = confined(cpus, request_)
+    assert page.confinement.running_share(page.allowed) == pytest.approx(share)
+    assert page.confinement.running_share({3}) == 1, "there is nothing to be kept from"
+
+
 @pytest.mark.parametrize(("cpus", "request_"), [(1, 0.4), (2, 1.2), (4, 3.5)])
 def test_where_none_can_be_left_it_may_run_on_all(cpus: int, request_: float) -> None:
     page = ConfinedPage(cpus, request_)
@@ -188,5 +210,6 @@ def test_whatever_it_does_it_has_a_cpu_and_its_request(
         assert page.look(used, wanted) is (page.confinement.confined is not before)
         assert page.cpus
         assert page.cpus <= page.allowed
-        assert len(page.cpus) >= min(request, cpus)
+        share = page.confinement.running_share(page.allowed)
+        assert len(page.cpus) * share >= min(request, cpus)
         assert (page.cpus < page.allowed) is page.confinement.confined

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ from onair_encoder.browser import cpu_use, cpu_watch
 from onair_encoder.browser.cpu_confinement import PAUSE_MIN_S, TO_CONFINE_S
 from onair_encoder.browser.cpu_watch import CpuWatch
 
-CHROMIUM, LOOK_S = 4711, 0.25
+CHROMIUM, RENDERER, LOOK_S = 4711, 4713, 0.25
 ALLOWED = {0, 1}
 
 
@@ -25,23 +26,31 @@ class Node:
     def __init__(self) -> None:
         self.now_s, self.used, self.wanted = 0.0, 0.2, 0.3
         self.used_s: float | None = 0.0
-        self.ran_s: dict[int, float] = {}
+        self.ran_s: dict[tuple[int, int], float] = {}
         self.looks_at_threads = 0
         self.bound: list[tuple[int, set[int]]] = []
+        self.processes: set[int] = set()
+        self.share, self.stopped_s = 1.0, 0.0
 
     def goes_on(self) -> None:
         self.now_s += LOOK_S
+        running = self.share if self.processes else 1.0
+        self.stopped_s += LOOK_S * (1 - running)
         if self.used_s is not None:
-            self.used_s += self.used * LOOK_S
-        self.ran_s = {1: self.ran_s.get(1, 0.0) + self.wanted * LOOK_S}
+            self.used_s += self.used * LOOK_S * running
+        ran_s = self.ran_s.get((RENDERER, 1), 0.0) + self.wanted * LOOK_S * running
+        self.ran_s = {(RENDERER, 1): ran_s, (CHROMIUM, 2): 2 * self.now_s, (4712, 3): 0.3 * self.now_s}
 
-    def threads(self, session: int) -> dict[int, float]:
+    def threads(self, session: int) -> dict[tuple[int, int], float]:
         assert session == CHROMIUM
         self.looks_at_threads += 1
         return dict(self.ran_s)
 
     def bind(self, session: int, cpus: AbstractSet[int]) -> None:
         self.bound.append((session, {*cpus}))
+
+    def set(self, processes: Iterable[int], share: float) -> None:
+        self.processes, self.share = {*processes} if share < 1 else set(), share
 
 
 @pytest.fixture
@@ -53,6 +62,7 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Node:
     monkeypatch.setattr(cpu_use, "used_s", lambda: node.used_s)
     monkeypatch.setattr(cpu_use, "wanted_s", node.threads)
     monkeypatch.setattr(cpu_use, "bind", node.bind)
+    monkeypatch.setattr(cpu_watch, "CpuPauses", lambda: node)
     return node
 
 
@@ -79,6 +89,23 @@ async def test_a_page_that_burns_is_confined_and_released(node: Node) -> None:
     before = len(node.bound)
     await looks(node, watch, 1)
     assert len(node.bound) == before
+
+
+async def test_processes_that_burn_are_paused_while_it_is_confined(node: Node) -> None:
+    watch = CpuWatch(lambda: CHROMIUM, lambda: None)
+    node.used, node.wanted = 1.5, 8.0
+    await looks(node, watch, TO_CONFINE_S)
+    assert not node.processes
+    await looks(node, watch, 2 * LOOK_S)
+    assert node.processes == {RENDERER}, "neither the first one nor one that takes little"
+    assert node.share == pytest.approx(0.6), "one and a half times what was promised"
+    node.wanted = 1.6  # half of which it has while it is paused for half of the time
+    await looks(node, watch, 10 * PAUSE_MIN_S)
+    assert watch.confined
+    node.used, node.wanted = 0.2, 0.3
+    await looks(node, watch, PAUSE_MIN_S + LOOK_S)
+    assert not watch.confined
+    assert not node.processes
 
 
 async def test_a_browser_that_is_started_meanwhile_is_confined_too(node: Node) -> None:
@@ -128,7 +155,7 @@ async def test_looks_go_on_where_one_of_them_fails(node: Node, monkeypatch: pyte
     monkeypatch.setattr(cpu_watch, "LOOK_S", 0.001)
     node.used, node.wanted = 2.0, 8.0
 
-    def threads(session: int) -> dict[int, float]:
+    def threads(session: int) -> dict[tuple[int, int], float]:
         if failures:
             raise failures.pop()
         return node.threads(session)
