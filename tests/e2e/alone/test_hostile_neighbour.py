@@ -19,9 +19,9 @@ from tests.support.shows import LiveShow
 from onair_crds.contract.pod import METRICS_PORT
 
 RECORDED_S = 15.0
-MORE_MISSED_PERCENT = 12.0
+MORE_BESIDE_PERCENT, MORE_CONFINED_PERCENT = 12.0, 7.0
 """Of the frames, beyond those missed beside a calm page, while the page begins and once it is confined: on
-two cores 1 to 10 are measured, by the hour. Where nobody confines it, it is 15 to 29."""
+two cores 1 to 4 and 1 to 3 are measured. Where nobody confines it, it is 15 to 29."""
 GREEDY = """<!doctype html><style>html {background: #fff}</style><script>
 if (location.search) {
   const burn = new Blob(['for (;;);'], {type: 'text/javascript'}), kept = [];
@@ -51,7 +51,7 @@ def wait_reduced(cluster: LocalCluster, pod: str) -> None:
             cluster.until("captures again", lambda: metric(cluster, pod, "captures_in_step") is not None)
         return (metric(cluster, pod, "paints_per_second") or 60) < 31
 
-    # Raised as both began, perhaps twice: it waits for 20 and then 40 s before it is reduced again
+    # Raised as a show began, perhaps twice: it waits for 20 and then 40 s before it is reduced again
     cluster.until("its reduced rate of paints", reduced, 150)
 
 
@@ -90,15 +90,17 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
 
     # Painted once for each frame while it can be, which is when it has most to lose
     calm = started(path, f"{PROBE}?time-based")
-    hostile = started(f"{path}-hostile", URL)
-    pods = [cluster.until("its pod", partial(cluster.running_pod, show.project)) for show in (calm, hostile)]
-    assert len({cluster.get("pod", each)["spec"]["nodeName"] for each in pods}) == 1
-    receiver.wait_ready(path, 60)
     calm.wait_phase("RUNNING")
+    receiver.wait_ready(path, 60)
+    pods = [cluster.until("its pod", partial(cluster.running_pod, calm.project))]
     wait_reduced(cluster, pods[0])
+    hostile = started(f"{path}-hostile", URL)
+    pods.append(cluster.until("its pod", partial(cluster.running_pod, hostile.project)))
+    assert len({cluster.get("pod", each)["spec"]["nodeName"] for each in pods}) == 1
     with page_in_pod(cluster, pods[1], GREEDY):
         receiver.wait_ready(f"{path}-hostile", 60)
         hostile.wait_phase("RUNNING")
+        wait_reduced(cluster, pods[0])
         before = missed_percent()
         with GapMonitor(receiver, path) as gap:
             page = {"spec": {"composition": {"external": {"url": f"{URL}?greedy"}}}}
@@ -113,4 +115,5 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
         media_gap_s=gap.longest_s,
     )
     assert not gap.reconnected
-    assert max(beside, confined) <= before + MORE_MISSED_PERCENT
+    assert beside <= before + MORE_BESIDE_PERCENT
+    assert confined <= before + MORE_CONFINED_PERCENT
