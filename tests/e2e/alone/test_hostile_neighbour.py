@@ -19,9 +19,10 @@ from tests.support.shows import LiveShow
 from onair_crds.contract.pod import METRICS_PORT
 
 RECORDED_S = 15.0
-MORE_BESIDE_PERCENT, MORE_CONFINED_PERCENT = 12.0, 7.0
-"""Of the frames, beyond those missed beside a calm page, while the page begins and once it is confined: on
-two cores 1 to 4 and 1 to 3 are measured. Where nobody confines it, it is 15 to 29."""
+MORE_BESIDE_PERCENT, MORE_CONFINED_PERCENT = 20.0, 7.0
+"""Of the frames of 10 s, beyond those missed beside a calm page. While the page begins: no more than two
+seconds, which it takes to be confined; on two cores 1 to 13 are measured. Once it is: 1 to 3. Where nobody
+confines it, it is 15 to 29, for ever."""
 GREEDY = """<!doctype html><style>html {background: #fff}</style><script>
 if (location.search) {
   const burn = new Blob(['for (;;);'], {type: 'text/javascript'}), kept = [];

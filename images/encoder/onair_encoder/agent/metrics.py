@@ -31,9 +31,9 @@ def registry_of(agent: Agent) -> CollectorRegistry:
     )
 
     def frame(packet: Packet) -> None:
-        began = agent.encode_progress.now.captured_at
-        if began is not None:
-            taken_s = time.time() - began - packet.timestamp_ms / 1000
+        began_s = agent.encode_progress.first_capture_s
+        if began_s is not None:
+            taken_s = time.monotonic() - began_s - packet.timestamp_ms / 1000
             if 0 <= taken_s < 10:  # frames of another ffmpeg: when that began is not known
                 delay.observe(taken_s)
 

@@ -44,6 +44,8 @@ class ProgressClient:
             began: called when it is known when another ffmpeg took its first capture.
         """
         self.now = EncodeProgress()
+        self.first_capture_s: float | None = None
+        """When the present ffmpeg took its first one, on the monotonic clock; None while that is unknown."""
         self._changed = changed
         self._began = began
 
@@ -68,21 +70,15 @@ class ProgressClient:
                 log("supervisor.unreachable", error=str(error))
             await asyncio.sleep(FOLLOW_RETRY_S)
 
-    @property
-    def _due_at_s(self) -> float | None:
-        """The first capture, on the monotonic clock."""
-        captured_at = self.now.captured_at
-        return None if captured_at is None else captured_at - time.time() + time.monotonic()
-
     def capture_phase_s(self, paints: Paints) -> float | None:
         """How long before each capture Chromium began a frame; None while it is unknown."""
-        due_at_s = self._due_at_s
-        return None if due_at_s is None else capture_phase_s(due_at_s, paints.tick_us)
+        first_s = self.first_capture_s
+        return None if first_s is None else capture_phase_s(first_s, paints.tick_us)
 
     def captures_in_step(self, framerate: float) -> bool:
         """Whether captures are due where paints are on the screen, as they are unless ffmpeg was late."""
-        due_at_s, exact = self._due_at_s, exact_framerate(framerate)
-        return due_at_s is None or off_phase_ms(due_at_s, exact) <= OFF_PHASE_MS
+        first_s, exact = self.first_capture_s, exact_framerate(framerate)
+        return first_s is None or off_phase_ms(first_s, exact) <= OFF_PHASE_MS
 
     def audio_delay_ms(self, framerate: float, paints: Paints) -> int:
         """How much later than its timestamps audio is due, in the present ffmpeg.
@@ -90,7 +86,7 @@ class ProgressClient:
         As long as what the page paints takes to its capture; and the first frame, which has the timestamp
         of the audio that was captured with it, the number of an earlier one.
         """
-        age_ms = capture_age_ms(self._due_at_s, exact_framerate(framerate), paints)
+        age_ms = capture_age_ms(self.first_capture_s, exact_framerate(framerate), paints)
         return round(age_ms - AUDIO_LATE_MS + self.now.first_late_s * 1000)
 
     def _take(self, progress: EncodeProgress) -> None:
@@ -98,4 +94,7 @@ class ProgressClient:
         if progress.failures != before.failures:
             self._changed()
         if progress.captured_at != before.captured_at:
+            # At once: the clock that ffmpeg tells it by may be set at any time
+            at = progress.captured_at
+            self.first_capture_s = None if at is None else at - time.time() + time.monotonic()
             self._began()

@@ -51,7 +51,7 @@ def test_audio_waits_as_long_as_what_is_painted_takes_to_its_capture() -> None:
     boot = time.time() - time.monotonic()
     for waited_ms in (1, 9, 15):
         first_capture_s = (1_000_000 * tick_us(Fraction(30)) + 20_000) / 1e6 + waited_ms / 1000
-        client.now = EncodeProgress(captured_at=boot + first_capture_s)
+        client._take(EncodeProgress(captured_at=boot + first_capture_s))
         due_ms = 20 + waited_ms - AUDIO_LATE_MS
         assert client.audio_delay_ms(30, paints) == pytest.approx(due_ms, abs=1)
         client.now = replace(client.now, first_late_s=0.021)
@@ -71,3 +71,13 @@ def test_captures_are_in_step_but_where_ffmpeg_was_late(off_ms: float, *, in_ste
     assert began == [in_step], "told once of each start"
     client._take(EncodeProgress())
     assert client.captures_in_step(30), "nothing is known of the next one"
+
+
+def test_a_clock_that_is_set_on_air_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, paints = ProgressClient(lambda: None), Paints(tick_us(Fraction(30)), (20.0,))
+    now_s = time.time()
+    client._take(EncodeProgress(captured_at=now_s))
+    before = client.first_capture_s, client.audio_delay_ms(30, paints)
+    monkeypatch.setattr(time, "time", lambda: now_s + 3600.0117)
+    client._take(EncodeProgress(captured_at=now_s, frames=9))
+    assert (client.first_capture_s, client.audio_delay_ms(30, paints)) == before
