@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import NamedTuple
 
 from onair_encoder.browser.bounds import CGROUP
 
@@ -37,13 +38,21 @@ def threads(session: int) -> Iterator[tuple[int, int]]:
                     yield int(folder.name), int(thread.name)
 
 
-def wanted_s(session: int) -> dict[tuple[int, int], float]:
-    """How long each thread of each process has run or waited for a CPU; nothing where no kernel says so."""
-    found: dict[tuple[int, int], float] = {}
+class CpuTime(NamedTuple):
+    """Of one thread since its start, or of a process by the second."""
+
+    ran: float
+    wanted: float
+    """In which it ran, or waited to run."""
+
+
+def thread_times(session: int) -> dict[tuple[int, int], CpuTime]:
+    """Seconds of each thread, by its process and itself; none where the kernel does not say."""
+    found: dict[tuple[int, int], CpuTime] = {}
     for process, thread in threads(session):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # ended meanwhile
             ran_ns, waited_ns, _ = (PROC / f"{process}/task/{thread}/schedstat").read_text().split()
-            found[process, thread] = (int(ran_ns) + int(waited_ns)) / 1e9
+            found[process, thread] = CpuTime(int(ran_ns) / 1e9, (int(ran_ns) + int(waited_ns)) / 1e9)
     return found
 
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from onair_crds.contract.pod import CPU_REQUEST_VARIABLE
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser import cpu_use
 from onair_encoder.browser.cpu_confinement import CpuConfinement, CpuLook
 from onair_encoder.browser.cpu_pauses import CpuPauses
+from onair_encoder.browser.cpu_use import CpuTime
 
 LOOK_S, CONFINED_LOOK_S = 0.25, 0.5
 """Between two looks. Those at a confined browser are at all of its threads, which takes milliseconds."""
 USUAL_REQUEST = 0.5
 """Where nobody says what the container was promised, CPUs."""
-BURNING = 0.5
-"""CPUs that a process wants which is paused, where its browser is confined: sound and the like want less."""
+BURNING, NOT_WAITING = 0.5, 0.05
+"""A process of a confined browser that wants more CPUs than the one, and has more than the other, is paused:
+what sound takes is less, though it may wait long for it."""
 
 
 class CpuWatch:
@@ -34,9 +36,10 @@ class CpuWatch:
         self._session, self._changed = session, changed
         self._looked_s = time.monotonic()
         self._used_s = cpu_use.used_s()
-        self._wanted_s: dict[tuple[int, int], float] | None = None
+        self._times: dict[tuple[int, int], CpuTime] | None = None
         self._pauses = CpuPauses()
         self._stopped_s = 0.0
+        self._pauses_error: str | None = None
         self._bound = False
         """Threads may be bound still: that they are not is tried again at the next look, where it fails."""
 
@@ -63,42 +66,63 @@ class CpuWatch:
         stopped_s, stopped_before_s = self._pauses.stopped_s, self._stopped_s
         self._looked_s, self._used_s, self._stopped_s = now_s, used_s, stopped_s
         if used_s is None or used_before_s is None:
+            self._pause((), 1.0)
             return
         length_s = max(now_s - before_s, 1e-3)
-        running_s = max(length_s - (stopped_s - stopped_before_s), 1e-3)
-        used = (used_s - used_before_s) / running_s
+        used = (used_s - used_before_s) / length_s
         allowed = os.sched_getaffinity(0)
         session = self._session()
         suspected = self._confinement.suspects(used, len(allowed))
-        by_process = await self._wanted(session if suspected else None, length_s, running_s)
-        wanted = None if by_process is None else sum(by_process.values())
+        took = await self._took(session if suspected else None, length_s)
+        # What is paused wants as much of the time in which it may run
+        more = length_s / max(length_s - (stopped_s - stopped_before_s), 1e-3)
+        factors = dict.fromkeys(self._pauses.processes, more)
+        wanted = None
+        if took is not None:
+            wanted = sum(each.wanted * factors.get(process, 1) for process, each in took.items())
+            used += sum(each.ran * (factors.get(process, 1) - 1) for process, each in took.items())
         changed = self._confinement.decide(CpuLook(used, wanted, len(allowed), length_s), now_s)
         if changed:
             log("page.cpu", confined=self.confined, used=round(used, 2), wanted=wanted and round(wanted, 2))
             self._changed()
-        # The first process is the one that is spoken to
-        burning = {each for each, cpus in (by_process or {}).items() if cpus > BURNING and each != session}
-        self._pauses.set(burning, self._confinement.running_share(allowed))
         if session and (self.confined or self._bound):
             await asyncio.to_thread(cpu_use.bind, session, self._confinement.cpus(allowed))
             self._bound = self.confined
+        burning = (
+            process
+            for process, each in (took or {}).items()
+            # The first one is the one that is spoken to
+            if process != session
+            and each.wanted * factors.get(process, 1) > BURNING
+            and each.ran > NOT_WAITING
+        )
+        self._pause(burning, self._confinement.running_share(allowed))
 
-    async def _wanted(
-        self, session: int | None, length_s: float, running_s: float
-    ) -> dict[int, float] | None:
-        """Threads of each process that ran or waited to run, while they might; None while unknown."""
-        now_s = await asyncio.to_thread(cpu_use.wanted_s, session) if session else None
-        before_s, self._wanted_s = self._wanted_s, now_s
-        if before_s is None or now_s is None:
+    def _pause(self, processes: Iterable[int], share: float) -> None:
+        """Pauses these, where the kernel can; who cannot be paused is bound to its CPUs all the same."""
+        error: str | None = None
+        try:
+            self._pauses.set(processes, share)
+        except (OSError, RuntimeError) as refused:
+            error = str(refused)
+        if error and error != self._pauses_error:
+            log("page.not-paused", error=error)
+        self._pauses_error = error
+
+    async def _took(self, session: int | None, length_s: float) -> dict[int, CpuTime] | None:
+        """What each process had and wanted since the look before, in CPUs; None while unknown."""
+        now = await asyncio.to_thread(cpu_use.thread_times, session) if session else None
+        before, self._times = self._times, now
+        if before is None or now is None:
             return None
-        wanted: dict[int, float] = {}
-        paused = self._pauses.processes
-        for (process, thread), each_s in now_s.items():
+        took: dict[int, CpuTime] = {}
+        for (process, thread), time_ in now.items():
+            earlier = before.get((process, thread), CpuTime(0, 0))
             # Of another thread by the same number there is less than of the one before
-            more_s = max(0.0, each_s - before_s.get((process, thread), 0.0))
-            might_s = running_s if process in paused else length_s
-            wanted[process] = wanted.get(process, 0.0) + more_s / might_s
-        return wanted
+            ran, wanted = max(0.0, time_.ran - earlier.ran), max(0.0, time_.wanted - earlier.wanted)
+            of_process = took.get(process, CpuTime(0, 0))
+            took[process] = CpuTime(of_process.ran + ran / length_s, of_process.wanted + wanted / length_s)
+        return took
 
 
 def _request() -> float:

@@ -68,14 +68,20 @@ def test_threads_are_bound_and_released_while_others_start(breeding: subprocess.
 
 def test_threads_that_run_or_wait_to_are_counted(breeding: subprocess.Popen[bytes]) -> None:
     wait_started(breeding)
-    before_s = cpu_use.wanted_s(breeding.pid)
-    wait_for(lambda: sum(cpu_use.wanted_s(breeding.pid).values()) > sum(before_s.values()))
+
+    def total_s() -> tuple[float, float]:
+        times = cpu_use.thread_times(breeding.pid).values()
+        return sum(each.ran for each in times), sum(each.wanted for each in times)
+
+    ran_s, wanted_s = total_s()
+    assert 0 < ran_s <= wanted_s
+    wait_for(lambda: total_s() > (ran_s, wanted_s))
 
 
 def test_what_is_gone_meanwhile_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_use, "threads", lambda session: iter([(1 << 22, 1 << 22), (-1, 1 << 22)]))
     cpu_use.bind(1, {0})
-    assert cpu_use.wanted_s(1) == {}
+    assert cpu_use.thread_times(1) == {}
 
 
 def test_a_session_without_processes_has_no_threads() -> None:

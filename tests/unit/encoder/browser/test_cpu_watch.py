@@ -14,9 +14,12 @@ from tests.support.waiting import until
 from onair_crds.contract.pod import CPU_REQUEST_VARIABLE
 from onair_encoder.browser import cpu_use, cpu_watch
 from onair_encoder.browser.cpu_confinement import PAUSE_MIN_S, TO_CONFINE_S
+from onair_encoder.browser.cpu_use import CpuTime
 from onair_encoder.browser.cpu_watch import CpuWatch
 
-CHROMIUM, RENDERER, LOOK_S = 4711, 4713, 0.25
+CHROMIUM, RENDERER, SOUND, LOOK_S = 4711, 4713, 4714, 0.25
+OTHERS = 0.1
+"""CPUs that all but the page take."""
 ALLOWED = {0, 1}
 
 
@@ -26,7 +29,8 @@ class Node:
     def __init__(self) -> None:
         self.now_s, self.used, self.wanted = 0.0, 0.2, 0.3
         self.used_s: float | None = 0.0
-        self.ran_s: dict[tuple[int, int], float] = {}
+        self.times: dict[tuple[int, int], CpuTime] = {}
+        self.first_wants = self.sound_wants = OTHERS / 2
         self.looks_at_threads = 0
         self.bound: list[tuple[int, set[int]]] = []
         self.processes: set[int] = set()
@@ -34,17 +38,22 @@ class Node:
 
     def goes_on(self) -> None:
         self.now_s += LOOK_S
-        running = self.share if self.processes else 1.0
-        self.stopped_s += LOOK_S * (1 - running)
+        running_s = LOOK_S * (self.share if RENDERER in self.processes else 1.0)
+        self.stopped_s += LOOK_S - running_s
         if self.used_s is not None:
-            self.used_s += self.used * LOOK_S * running
-        ran_s = self.ran_s.get((RENDERER, 1), 0.0) + self.wanted * LOOK_S * running
-        self.ran_s = {(RENDERER, 1): ran_s, (CHROMIUM, 2): 2 * self.now_s, (4712, 3): 0.3 * self.now_s}
+            self.used_s += (self.used - OTHERS) * running_s + OTHERS * LOOK_S
+        before = self.times.get((RENDERER, 1), CpuTime(0, 0))
+        ran_s = before.ran + (self.used - OTHERS) * running_s
+        self.times = {
+            (RENDERER, 1): CpuTime(ran_s, before.wanted + self.wanted * running_s),
+            (CHROMIUM, 2): CpuTime(OTHERS / 2 * self.now_s, self.first_wants * self.now_s),
+            (SOUND, 3): CpuTime(OTHERS / 2 * self.now_s, self.sound_wants * self.now_s),
+        }
 
-    def threads(self, session: int) -> dict[tuple[int, int], float]:
+    def threads(self, session: int) -> dict[tuple[int, int], CpuTime]:
         assert session == CHROMIUM
         self.looks_at_threads += 1
-        return dict(self.ran_s)
+        return dict(self.times)
 
     def bind(self, session: int, cpus: AbstractSet[int]) -> None:
         self.bound.append((session, {*cpus}))
@@ -60,7 +69,7 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Node:
     monkeypatch.setattr(cpu_watch, "time", SimpleNamespace(monotonic=lambda: node.now_s))
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: ALLOWED)
     monkeypatch.setattr(cpu_use, "used_s", lambda: node.used_s)
-    monkeypatch.setattr(cpu_use, "wanted_s", node.threads)
+    monkeypatch.setattr(cpu_use, "thread_times", node.threads)
     monkeypatch.setattr(cpu_use, "bind", node.bind)
     monkeypatch.setattr(cpu_watch, "CpuPauses", lambda: node)
     return node
@@ -94,17 +103,54 @@ async def test_a_page_that_burns_is_confined_and_released(node: Node) -> None:
 async def test_processes_that_burn_are_paused_while_it_is_confined(node: Node) -> None:
     watch = CpuWatch(lambda: CHROMIUM, lambda: None)
     node.used, node.wanted = 1.5, 8.0
+    node.first_wants = node.sound_wants = 0.9  # they wait for those that burn
     await looks(node, watch, TO_CONFINE_S)
     assert not node.processes
     await looks(node, watch, 2 * LOOK_S)
     assert node.processes == {RENDERER}, "neither the first one nor one that takes little"
     assert node.share == pytest.approx(0.6), "one and a half times what was promised"
-    node.wanted = 1.6  # half of which it has while it is paused for half of the time
+    node.wanted = 1.6  # of the time in which it may run
     await looks(node, watch, 10 * PAUSE_MIN_S)
     assert watch.confined
     node.used, node.wanted = 0.2, 0.3
+    node.first_wants = node.sound_wants = 0.05
     await looks(node, watch, PAUSE_MIN_S + LOOK_S)
     assert not watch.confined
+    assert not node.processes
+
+
+async def test_a_page_that_is_paused_is_judged_by_what_it_takes_alone(node: Node) -> None:
+    """Beside it the screen and sound run all the time."""
+    watch = CpuWatch(lambda: CHROMIUM, lambda: None)
+    node.used, node.wanted = 1.5, 8.0
+    await looks(node, watch, TO_CONFINE_S + 2 * LOOK_S)
+    node.used, node.wanted = 1.4, 1.3
+    await looks(node, watch, PAUSE_MIN_S + LOOK_S)
+    assert not watch.confined
+
+
+async def test_where_nothing_can_be_paused_it_is_confined_to_its_cpus_all_the_same(
+    node: Node, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def refuses(processes: Iterable[int], share: float) -> None:
+        if [*processes]:
+            raise OSError("Function not implemented")
+
+    monkeypatch.setattr(node, "set", refuses)
+    watch = CpuWatch(lambda: CHROMIUM, lambda: None)
+    node.used, node.wanted = 1.5, 8.0
+    await looks(node, watch, TO_CONFINE_S + 8 * LOOK_S)
+    assert node.bound[-1] == (CHROMIUM, {1})
+    assert capfd.readouterr().err.count("page.not-paused") == 1
+
+
+async def test_where_what_it_takes_is_unknown_for_a_while_nothing_is_paused(node: Node) -> None:
+    watch = CpuWatch(lambda: CHROMIUM, lambda: None)
+    node.used, node.wanted = 1.5, 8.0
+    await looks(node, watch, TO_CONFINE_S + 2 * LOOK_S)
+    assert node.processes
+    node.used_s = None
+    await looks(node, watch, LOOK_S)
     assert not node.processes
 
 
@@ -155,7 +201,7 @@ async def test_looks_go_on_where_one_of_them_fails(node: Node, monkeypatch: pyte
     monkeypatch.setattr(cpu_watch, "LOOK_S", 0.001)
     node.used, node.wanted = 2.0, 8.0
 
-    def threads(session: int) -> dict[tuple[int, int], float]:
+    def threads(session: int) -> dict[tuple[int, int], CpuTime]:
         if failures:
             raise failures.pop()
         return node.threads(session)
@@ -164,7 +210,7 @@ async def test_looks_go_on_where_one_of_them_fails(node: Node, monkeypatch: pyte
         node.goes_on()
         return node.used_s
 
-    monkeypatch.setattr(cpu_use, "wanted_s", threads)
+    monkeypatch.setattr(cpu_use, "thread_times", threads)
     monkeypatch.setattr(cpu_use, "used_s", used_s)
     running = asyncio.create_task(watch.run())
     await until(lambda: watch.confined, "confined")
