@@ -68,6 +68,41 @@ async def test_a_hidden_layer_is_silent_and_neither_hiding_nor_volume_clicks(chr
         assert (await listen(page.tab, 0.3)).level_db() < -80
 
 
+async def test_nothing_clicks_where_the_page_loses_its_core_after_it_has_read_the_clock(
+    chromium: str,
+) -> None:
+    late = """
+        const {get} = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'currentTime');
+        const late = {get() { return get.call(this) - 0.015; }};
+        Object.defineProperty(BaseAudioContext.prototype, 'currentTime', late);
+    """
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.tab.evaluate(f"(() => {{{late}}})()")
+        await page.agent.send(state(scene(tone(page))))
+        await playing(page)
+        for version, volume in enumerate((0.2, 1, 0, 1, 0.5), 2):
+            await page.change(version, tone(page, volume=volume))
+        sound = await listen(page.tab, 1)
+        assert sound.largest_step() < CLICK
+        await forget(page.tab)
+        assert abs((await listen(page.tab, 0.5)).tone_db(LOW_HZ) - (HALF_DB - 6)) < 1
+
+
+async def test_changes_that_come_at_once_do_not_click(chromium: str) -> None:
+    """Each time at another moment of the clock of sound, in the middle of the ramps of the one before."""
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(tone(page))))
+        await playing(page)
+        version = 1
+        for _ in range(12):
+            changes: tuple[dict[str, Any], ...] = ({"hidden": True}, {"volume": 0.3}, {"volume": 0.8}, {})
+            for change in changes:
+                version += 1
+                await page.agent.change(version, tone(page, **change))
+            await page.tab.evaluate(f"new Promise(done => setTimeout(done, {FADED_MS // 2}))")
+        assert (await listen(page.tab, 1.5)).largest_step() < CLICK
+
+
 async def test_what_is_in_a_hidden_layer_or_hangs_on_nothing_is_silent(chromium: str) -> None:
     group = layer("group", "group", children=["a"])
     async with compositor(chromium, state(scene()), MEDIA) as page:

@@ -7,8 +7,10 @@ import {limiter} from './limiter';
 import {levelDb, METER_SAMPLES} from './level';
 import {loudnessAt, type Loudness} from '../transition/plan';
 
-/** What a change takes that nobody gave a time for: too short to be heard as a fade, too long to click. */
-export const RAMP_S = 0.02;
+/** How long a change takes that nobody gave a time for: the lead, then a ramp too short to be heard as a fade and too long to click. */
+export const RAMP_S = 0.04;
+/** A ramp begins so long after the clock of sound was read: a thread that loses its core meanwhile leaves no part of it out. */
+const LEAD_S = 0.02;
 /** After that, what was to fade out has, unless sound stood still meanwhile. */
 const FADED_MS = 100, LOOK_MS = 20;
 /** Where there is nothing that plays, sound stands still for good. */
@@ -227,10 +229,29 @@ export class Feed {
 
 type Step = readonly [afterS: number, value: number];
 
-/** Goes from the value that there is now through these; a step that is due now takes a moment, not to click. */
+/** Holds of one parameter are so far apart at least: of two in the same sample Chromium takes the second for silence. */
+const HOLDS_APART_S = 2 / 48_000;
+
+interface Ramp {
+  readonly beginS: number;
+  readonly endS: number;
+  /** Where it ends. */
+  readonly value: number;
+}
+
+/** The last of each parameter. */
+const ramps = new WeakMap<AudioParam, Ramp>();
+
+/** Goes from the value that there is in a moment through these; a step that is due before takes a moment, not to click. */
 export function ramp(param: AudioParam, now: number, steps: readonly Step[]): void {
-  const value = param.value;
-  param.cancelScheduledValues(now);
-  param.setValueAtTime(value, now);
-  for (const [afterS, target] of steps) param.linearRampToValueAtTime(target, now + Math.max(afterS, RAMP_S));
+  const last = ramps.get(param), beginS = Math.max(now + LEAD_S, (last?.beginS ?? 0) + HOLDS_APART_S);
+  // A hold sets no value where no ramp is running then, and the next ramp would begin too early
+  if (last && last.endS > beginS) param.cancelAndHoldAtTime(beginS);
+  else param.setValueAtTime(last?.value ?? param.value, beginS);
+  let end = {endS: beginS, value: last?.value ?? param.value};
+  for (const [afterS, value] of steps) {
+    end = {endS: Math.max(now + afterS, now + RAMP_S, beginS + HOLDS_APART_S), value};
+    param.linearRampToValueAtTime(value, end.endS);
+  }
+  ramps.set(param, {beginS, ...end});
 }
