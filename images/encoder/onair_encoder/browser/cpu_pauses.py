@@ -57,7 +57,7 @@ class CpuPauses:
     @property
     def processes(self) -> AbstractSet[int]:
         with self._lock:
-            return self._processes.keys() - ()
+            return {*self._processes}
 
     def set(self, processes: Iterable[int], share: float) -> None:
         """Has these run for a share of the time from now on, and those before as they like.

@@ -73,7 +73,7 @@ async def test_nothing_clicks_where_the_page_loses_its_core_after_it_has_read_th
 ) -> None:
     late = """
         const {get} = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'currentTime');
-        const late = {get() { return get.call(this) - 0.015; }};
+        const late = {get() { return Math.max(0, get.call(this) - 0.028); }};
         Object.defineProperty(BaseAudioContext.prototype, 'currentTime', late);
     """
     async with compositor(chromium, state(scene()), MEDIA) as page:

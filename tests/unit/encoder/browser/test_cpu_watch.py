@@ -18,8 +18,6 @@ from onair_encoder.browser.cpu_use import CpuTime
 from onair_encoder.browser.cpu_watch import CpuWatch
 
 CHROMIUM, RENDERER, SOUND, LOOK_S = 4711, 4713, 4714, 0.25
-OTHERS = 0.1
-"""CPUs that all but the page take."""
 ALLOWED = {0, 1}
 
 
@@ -30,7 +28,9 @@ class Node:
         self.now_s, self.used, self.wanted = 0.0, 0.2, 0.3
         self.used_s: float | None = 0.0
         self.times: dict[tuple[int, int], CpuTime] = {}
-        self.first_wants = self.sound_wants = OTHERS / 2
+        self.others = 0.1
+        """CPUs that all but the page take."""
+        self.first_wants = self.sound_wants = 0.05
         self.looks_at_threads = 0
         self.bound: list[tuple[int, set[int]]] = []
         self.processes: set[int] = set()
@@ -41,13 +41,13 @@ class Node:
         running_s = LOOK_S * (self.share if RENDERER in self.processes else 1.0)
         self.stopped_s += LOOK_S - running_s
         if self.used_s is not None:
-            self.used_s += (self.used - OTHERS) * running_s + OTHERS * LOOK_S
+            self.used_s += (self.used - self.others) * running_s + self.others * LOOK_S
         before = self.times.get((RENDERER, 1), CpuTime(0, 0))
-        ran_s = before.ran + (self.used - OTHERS) * running_s
+        ran_s = before.ran + (self.used - self.others) * running_s
         self.times = {
             (RENDERER, 1): CpuTime(ran_s, before.wanted + self.wanted * running_s),
-            (CHROMIUM, 2): CpuTime(OTHERS / 2 * self.now_s, self.first_wants * self.now_s),
-            (SOUND, 3): CpuTime(OTHERS / 2 * self.now_s, self.sound_wants * self.now_s),
+            (CHROMIUM, 2): CpuTime(0.05 * self.now_s, self.first_wants * self.now_s),
+            (SOUND, 3): CpuTime(0.05 * self.now_s, self.sound_wants * self.now_s),
         }
 
     def threads(self, session: int) -> dict[tuple[int, int], CpuTime]:
@@ -124,7 +124,7 @@ async def test_a_page_that_is_paused_is_judged_by_what_it_takes_alone(node: Node
     watch = CpuWatch(lambda: CHROMIUM, lambda: None)
     node.used, node.wanted = 1.5, 8.0
     await looks(node, watch, TO_CONFINE_S + 2 * LOOK_S)
-    node.used, node.wanted = 1.4, 1.3
+    node.used, node.others, node.wanted = 1.4, 0.5, 0.9
     await looks(node, watch, PAUSE_MIN_S + LOOK_S)
     assert not watch.confined
 
