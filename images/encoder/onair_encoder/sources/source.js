@@ -116,8 +116,14 @@ export class Source extends EventTarget {
     this.audio.disconnect();
   }
 
+  /** The playout's port, once its module is loaded: the agent may be away, and without it the source would be silent for good. */
   async _startPlayout() {
-    await this.audioContext.audioWorklet.addModule(MODULE);
+    // A browser keeps a module that it could not load as failed, under its URL
+    const load = url => this.audioContext.audioWorklet.addModule(url).then(() => true, () => false);
+    for (let attempt = 1, url = MODULE; !await load(url); attempt++) {
+      await new Promise(done => setTimeout(done, RETRY_MS));
+      url = new URL(`?attempt=${attempt}`, MODULE);
+    }
     const node = new AudioWorkletNode(this.audioContext, 'onair-playout', {numberOfInputs: 0, outputChannelCount: [2]});
     node.connect(this.audio);
     return node.port;

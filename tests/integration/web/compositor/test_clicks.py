@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from tests.support.scene import media
@@ -19,6 +20,10 @@ CLICK = 0.06
 """A step between two samples; a tone of 440 Hz and half of full scale makes half of it."""
 HEARD_DB, SILENT_DB = -10, -60
 PIECE_S = 0.1
+CONTEXT = """({
+  pageMs: performance.now(), samples: heard.samples.length, state: heard.context?.state,
+  timeS: heard.context?.currentTime, output: JSON.stringify(heard.context?.getOutputTimestamp()),
+})"""
 TIMES = 4
 """A wave that is cut near its zero makes no click, whatever is done."""
 
@@ -26,7 +31,10 @@ TIMES = 4
 async def heard_until(page: Compositor, is_loud: bool) -> Sound:
     """All that is played until a tenth of a second of it has been loud, or the last one is silent."""
 
+    context: dict[str, Any] = {}
+
     async def comes() -> Sound | None:
+        context.update(await page.tab.evaluate(CONTEXT))
         sound = await listen(page.tab, PIECE_S)
         last = Sound(sound.samples[-round(PIECE_S * RATE_HZ) :])
         if not is_loud:
@@ -34,7 +42,8 @@ async def heard_until(page: Compositor, is_loud: bool) -> Sound:
         # A test that looks late has what was played before
         return sound if any(each.level_db() > HEARD_DB for each in (*sound.windows(PIECE_S), last)) else None
 
-    return await until(comes, f"it is {'heard' if is_loud else 'silent'}", 15)
+    state = lambda: (context, page.tab.console[-5:])  # noqa: E731
+    return await until(comes, f"it is {'heard' if is_loud else 'silent'}", 15, state=state)
 
 
 @contextlib.asynccontextmanager

@@ -6,10 +6,11 @@ from itertools import groupby
 from typing import Any
 
 import pytest
+from aiohttp import web
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
-from tests.support.scene.live_source import LiveSource
+from tests.support.scene.live_source import LiveSource, scripts
 from tests.support.scene.picture import GREEN, Colour, Picture
 from tests.support.scene.sound import forget, listen
 
@@ -31,6 +32,7 @@ look();
 """
 """Keeps what is to be seen of a layer on each frame of the page."""
 ATTEMPTS = 30
+FAILED_LOADS = 2
 CODEC = 4
 """What a codec makes of a colour is that near to it."""
 
@@ -76,6 +78,23 @@ async def test_a_source_is_seen_and_heard(chromium: str) -> None:
         await page.tab.until("heard.samples.length > 24000")
         await sounds(page, 440, -6)
         await page.agent.heard("none fails", lambda said: said["type"] == "failed" and not said["layers"])
+
+
+async def test_a_source_is_heard_though_its_playout_could_not_be_loaded_at_once(chromium: str) -> None:
+    path, asked = "/sources/audio-playout.js", []
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        asked.append(request.url)
+        if len(asked) < FAILED_LOADS + 1:
+            raise web.HTTPServiceUnavailable
+        served: web.StreamResponse = await scripts()[path](request)
+        return served
+
+    async with compositor(
+        chromium, state(scene(source())), {**served(cam=LiveSource(RED)), path: serve}
+    ) as page:
+        await sounds(page, 440, -6)
+        assert len(asked) == FAILED_LOADS + 1
 
 
 async def test_a_source_is_decoded_once_for_all_layers_and_layouts_that_show_it(chromium: str) -> None:
