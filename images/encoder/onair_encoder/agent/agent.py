@@ -16,7 +16,7 @@ from onair_encoder.agent.changes import Changes
 from onair_encoder.agent.first_frame import FirstFrame
 from onair_encoder.agent.kept_destinations import with_kept
 from onair_encoder.agent.page import Page
-from onair_encoder.encode.client import ProgressClient, want_pipeline
+from onair_encoder.encode.client import ProgressClient, want_another_start, want_pipeline
 from onair_encoder.encode.command import ffmpeg_command
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.input import MediaInput
@@ -37,6 +37,8 @@ END_S = 9.0
 YIELD_S = 2.0
 """For closing what is open, before another encoder publishes."""
 OVER = ("stopping", "finished", "yielded")
+MOST_STARTS_AGAIN = 3
+"""Of an ffmpeg that was late, while nothing of it is on air."""
 ON_THE_WAY: tuple[EncoderPhase, ...] = ("starting", "running")
 
 
@@ -69,6 +71,7 @@ class Agent:
         self._bitrate = BitrateMeter()
         self._command: list[str] | None = None
         self._wanting = asyncio.Lock()
+        self._starts_again: list[asyncio.Task[None]] = []
 
     # -- the wanted programme ---------------------------------------------------------------------
 
@@ -123,8 +126,15 @@ class Agent:
         await self._want_pipeline(ffmpeg_command(program))
 
     def _encode_began(self) -> None:
-        if self._program:
-            self.page.set_reducible(self.captures_in_step)
+        if not self._program:
+            return
+        in_step = self.captures_in_step
+        self.page.set_reducible(in_step)
+        now = self.encode_progress.now
+        # It takes 0.2 s, which a page that is not ready yet takes anyway; otherwise captures stay late
+        is_free = self._phase == "starting" and now.frames == 0 and not self.page.shown
+        if now.captured_at and not in_step and is_free and len(self._starts_again) < MOST_STARTS_AGAIN:
+            self._starts_again.append(asyncio.create_task(_start_again(now.captured_at)))
 
     @property
     def captures_in_step(self) -> bool:
@@ -275,6 +285,13 @@ class Agent:
         stop_at = self._program.stop_at if self._program else None
         if stop_at and dt.datetime.now(dt.UTC) >= dt.datetime.fromisoformat(stop_at):
             self._end(BroadcastError.DURATION_EXCEEDED)
+
+
+async def _start_again(captured_at: float) -> None:
+    try:
+        await want_another_start(captured_at)
+    except OSError as error:
+        log("supervisor.unreachable", error=str(error))
 
 
 def _recordings(program: Program) -> list[ProgramDestination]:

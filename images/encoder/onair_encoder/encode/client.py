@@ -10,7 +10,7 @@ from collections.abc import Callable
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codecs import exact_framerate
 from onair_encoder.encode.paint import Paints, capture_age_ms, capture_phase_s, off_phase_ms
-from onair_encoder.encode.progress import FOLLOW, EncodeProgress
+from onair_encoder.encode.progress import AGAIN, FOLLOW, EncodeProgress
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
 FOLLOW_RETRY_S = 0.5
@@ -28,8 +28,21 @@ async def want_pipeline(command: list[str] | None) -> None:
     Raises:
         OSError: PID 1 is unavailable.
     """
+    await _request(command)
+
+
+async def want_another_start(captured_at: float) -> None:
+    """Requests PID 1 to start ffmpeg anew, if the present one's first capture was due then (Unix seconds).
+
+    Raises:
+        OSError: PID 1 is unavailable.
+    """
+    await _request({AGAIN: captured_at})
+
+
+async def _request(value: object) -> None:
     _, writer = await asyncio.open_unix_connection(SUPERVISOR_SOCKET)
-    writer.write(json.dumps(command).encode() + b"\n")
+    writer.write(json.dumps(value).encode() + b"\n")
     await writer.drain()
     writer.close()
     await writer.wait_closed()

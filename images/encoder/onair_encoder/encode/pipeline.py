@@ -12,7 +12,7 @@ from pathlib import Path
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.command import captured_rate
 from onair_encoder.encode.health import EncodeHealth
-from onair_encoder.encode.progress import FOLLOW, EncodeProgress, ProgressParser
+from onair_encoder.encode.progress import AGAIN, FOLLOW, EncodeProgress, ProgressParser
 from onair_encoder.encode.start_gate import StartGate
 from onair_encoder.paths import PULSE_SOCKET, START_GATE, X_SOCKET
 from onair_encoder.process.child import Child
@@ -59,7 +59,7 @@ class Pipeline:
 
     def _ended(self) -> None:
         self._gate.forget()
-        # Without its inputs, or when it was ended to take up others, it is not to blame
+        # Without its inputs, or when it was ended to open them again, it is not to blame
         self._health.ended(failed=bool(self._inputs) and _inputs_respond())
         self._send_progress(self._progress.now)
 
@@ -80,6 +80,14 @@ class Pipeline:
                     "ffmpeg", command, before=self._ready, on_end=self._ended, on_line=self._progress.line
                 )
                 self._child.start()
+
+    def start_again(self, captured_at: float) -> None:
+        """Starts the present ffmpeg anew, if its first capture was due then: a request may come too late."""
+        now = self._progress.now
+        if self._child and now.captured_at is not None and now.captured_at == captured_at:
+            log("encode.starts-again")
+            self._inputs = ()
+            self._child.kill()
 
     async def look_after(self) -> None:
         """Restarts ffmpeg where it hangs, and when its display or sound server has been replaced.
@@ -108,9 +116,11 @@ class Pipeline:
                 if request == FOLLOW:
                     self._followers.add(writer)
                     self._send_progress(self._progress.now)
+                elif isinstance(request, dict):
+                    self.start_again(request[AGAIN])
                 else:
                     await self.want(request)
-        except (ConnectionError, ValueError) as error:
+        except (ConnectionError, ValueError, KeyError) as error:
             log("pipeline.request-invalid", error=str(error))
         finally:
             self._followers.discard(writer)

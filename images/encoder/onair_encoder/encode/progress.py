@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, replace
 PROGRESS_OPTIONS = ["-loglevel", "level+info", "-nostats", "-progress", "pipe:1", "-stats_period", "1"]
 FOLLOW = "follow"
 """The agent's request to PID 1 to be sent progress."""
+AGAIN = "again"
+"""The key of its request to start the ffmpeg anew that has this `captured_at`."""
 _FIELD = re.compile(r"([a-z_]+)=\s*([0-9.]+)x?")
 _START = re.compile(r"\[info\]\s+Duration: N/A, start: ([0-9]{9,}\.[0-9]+)")
 _FIRST_WAS_LATE = re.compile(r"\[info\] (-[0-9]\.[0-9]{6})")

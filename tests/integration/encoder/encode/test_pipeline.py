@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import json
 import os
 import signal
 import socket
@@ -163,3 +164,38 @@ async def test_one_whose_display_is_gone_is_not_to_blame(
     await pipeline.want(["sh", "-c", "exit 1"])
     await until(lambda: pipeline._child and pipeline._child.restarts >= 3, "it was restarted three times", 10)
     assert pipeline._health.failures == 0
+
+
+STARTS = f"printf '[info]   Duration: N/A, start: %s.000000\\n' $(date +%s%N | cut -c1-10); {ENCODES}"
+
+
+async def test_one_that_is_to_start_again_does_so_once_and_is_not_to_blame(pipeline: Pipeline) -> None:
+    await pipeline.want(["sh", "-c", STARTS])
+    first = await until_encoding(pipeline)
+    captured_at = pipeline._progress.now.captured_at
+    assert captured_at
+    pipeline.start_again(captured_at - 1)
+    pipeline.start_again(captured_at)
+    await until(lambda: pid_of(pipeline) != first, "it is another process", 5)
+    await until(lambda: pipeline._progress.now.captured_at, "it captures", 5)
+    second = await until_encoding(pipeline)
+    pipeline.start_again(captured_at - 1)
+    await asyncio.sleep(0.3)
+    assert pid_of(pipeline) == second, "a request that comes too late is another one's"
+    assert pipeline._health.failures == 0
+
+
+@pytest.mark.parametrize("given", [{"other": 1}, {"again": None}], ids=str)
+async def test_a_request_that_makes_no_sense_changes_nothing(
+    pipeline: Pipeline, given: dict[str, object], tmp_path: Path
+) -> None:
+    server = await asyncio.start_unix_server(pipeline.serve, tmp_path / "requests")
+    await pipeline.want(["sh", "-c", ENCODES])
+    first = await until_encoding(pipeline)
+    _, writer = await asyncio.open_unix_connection(str(tmp_path / "requests"))
+    writer.write(json.dumps(given).encode() + b"\n")
+    await asyncio.sleep(0.3)
+    assert pid_of(pipeline) == first
+    writer.close()
+    await writer.wait_closed()
+    server.close()

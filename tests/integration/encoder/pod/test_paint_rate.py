@@ -61,6 +61,24 @@ def moving() -> Iterator[MovingPage]:
         yield page
 
 
+def bring_in_step(pair: PodPair) -> None:
+    """Starts ffmpeg again while it was late, as on a busy machine: such a page keeps the usual rate."""
+    killed: list[float] = []
+    """Phases, which tell one ffmpeg from the next."""
+
+    def is_in_step() -> bool:
+        found = pair.metrics()
+        phase = found.get("onair_encoder_capture_phase_seconds")
+        if phase is None or phase in killed:
+            return False
+        if not found["onair_encoder_captures_in_step"]:
+            killed.append(phase)
+            assert pair.kill("encoder", "x11grab")
+        return phase not in killed
+
+    pair.wait_for(is_in_step, "captures in step", SETTLE_S)
+
+
 def test_a_page_is_painted_once_for_each_frame_while_it_says_that_its_motion_goes_by_time(
     pair: PodPair, far_end: RtmpContainer, moving: MovingPage
 ) -> None:
@@ -72,9 +90,7 @@ def test_a_page_is_painted_once_for_each_frame_while_it_says_that_its_motion_goe
     pair.wait_for(lambda: moving.per_second > 55, "the usual rate")
     assert paints() == pytest.approx(60, abs=0.1)
     moving.word = "onair:time-based"
-    if not pair.metrics()["onair_encoder_captures_in_step"]:  # as ffmpeg was late: it has the usual rate
-        assert pair.kill("encoder", "x11grab")
-        pair.wait_for(lambda: pair.metrics().get("onair_encoder_captures_in_step"), "captures in step")
+    bring_in_step(pair)
     pair.wait_for(lambda: paints() < 31, "a paint for each frame", SETTLE_S)
     pair.wait_for(lambda: 25 < moving.per_second < 35, "as many animation frames")
     moving.word = "onair:frame-based"
