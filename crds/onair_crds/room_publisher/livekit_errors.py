@@ -8,13 +8,15 @@ from onair_crds.room_publisher.address import server_of
 from onair_crds.session_error import SessionError
 
 NO_REASON = "the server let nobody in (500); the room may be full"
+NO_ROOM = "there is no such room"
+"""As where a server is back before its rooms were made anew."""
 _REFUSALS = [
     (("token is expired",), "the room token has expired"),
     (("invalid api key",), "the provider does not know the API key; the installation names another one"),
     (("500 internal server error",), NO_REASON),
     (("permissions denied",), "the room token does not admit to this room"),
     (("401", "403", "unauthorized"), "the room token was refused; the installation names another API secret"),
-    (("404", "room does not exist"), "there is no such room"),
+    (("404", "room does not exist"), NO_ROOM),
 ]
 _NETWORK = [
     (("connection refused",), "connection refused by {server}"),
@@ -30,7 +32,7 @@ def connect_failed(message: str, url: str) -> SessionError:
     said, server = message.lower(), server_of(url)
     for marks, words in _REFUSALS:
         if any(mark in said for mark in marks):
-            return SessionError(f"{server}: {words}", permanent=words != NO_REASON)
+            return SessionError(f"{server}: {words}", permanent=words not in (NO_REASON, NO_ROOM))
     for marks, words in _NETWORK:
         if any(mark in said for mark in marks):
             return SessionError(words.format(server=server, host=urlsplit(url).hostname))

@@ -19,6 +19,7 @@ from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.previews import seen, want
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.processes import children_of, is_connected_to
+from tests.support.rooms.hosted_rooms import room_server
 from tests.support.rooms.member import Member, member
 from tests.support.waiting import seconds_until
 
@@ -195,6 +196,20 @@ async def test_previews_come_back_when_the_room_server_does(
             await seen(watching, SOURCE, more=5)
             assert time.monotonic() - began_s < 30
         want(pod, own, "killed", {})
+
+
+async def test_a_preview_whose_room_is_not_there_yet_begins_once_it_is(
+    pod: IngestPod, follower: Follower, tmp_path: Path, key: str
+) -> None:
+    """As where a room server is back before the operator has made its rooms anew."""
+    with room_server(tmp_path) as own, FfmpegEncoder(f"{pod.rtmp}/{key}"):
+        follower.flowing(key)
+        want(pod, own, "later", {key: SOURCE}).raise_for_status()
+        await seconds_until(lambda: "there is no such room" in pod.log, "it is refused")
+        own.call("CreateRoom", name="later")
+        async with member(*viewer(own, "later")) as watching:
+            await seen(watching, SOURCE, more=5)
+        want(pod, own, "later", {})
 
 
 async def test_a_gateway_that_was_killed_leaves_no_process_and_shows_it_anew(

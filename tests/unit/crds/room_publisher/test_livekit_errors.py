@@ -19,6 +19,7 @@ URL = "wss://rooms.example"
         ),
         ("401 - validation failed, token is expired (exp)", "the room token has expired", True),
         ("401 Unauthorized - invalid API key: nokey", "the provider does not know the API key", True),
+        ("404 Not Found - requested room does not exist", "there is no such room", False),
         ("handshake error: 500 Internal Server Error", "(500); the room may be full", False),
         (
             "IO error: Connection refused (os error 111)",

@@ -102,6 +102,9 @@ async def test_viewers_get_another_size_and_bitrate(server: LiveKitServer) -> No
         publisher = await stack.enter_async_context(publishing(room_destination(server, "resized"), fan_out))
         watching = await stack.enter_async_context(viewer(server, "resized"))
         await watching.until("moving", lambda r: r["moved"] > 150 and r["width"] == WIDTH)
+        state, counters = publisher.destination.state, publisher.destination.counters
+        # A busy machine may have needed a second one to join
+        joined = state.attempts, counters.sessions
         await first.__aexit__(None, None, None)
         larger = live_program(3000, HIGH_PROFILE, "testsrc2=size=640x360:rate=30", into=fan_out)
         await stack.enter_async_context(larger)
@@ -109,8 +112,8 @@ async def test_viewers_get_another_size_and_bitrate(server: LiveKitServer) -> No
         moved = watching.report["moved"]
         await watching.until("moving on", lambda r: r["moved"] > moved + 60)
         await until_reported(publisher, None)
-        assert publisher.destination.state.attempts == 1, "it never left the room"
-        assert publisher.destination.counters.sessions == 1, "no frame was missed for longer than it takes"
+        state = publisher.destination.state
+        assert (state.attempts, counters.sessions) == joined, "it never left, nor missed frames for long"
 
 
 async def test_audio_and_video_stay_in_sync(server: LiveKitServer) -> None:
