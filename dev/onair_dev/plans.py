@@ -4,6 +4,7 @@ Estimates are what a run without a container registry printed on two cores. Pure
 inspects the cache and the engine.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from onair_dev.cluster import base_images, chart, images, kind
@@ -64,10 +65,11 @@ def clients(known: Facts) -> list[Task]:
     return [Task("clients", cluster_tools.clients_task, (), 0 if known.clients else 115)]
 
 
-def image_tasks(known: Facts) -> list[Task]:
-    """Returns tasks for the base image and for each of our images on top of it."""
+def image_tasks(known: Facts, names: Iterable[str] = IMAGES) -> list[Task]:
+    """Returns tasks for the base image and for images of ours on top of it."""
     tasks = [Task("base image", base_images.base_task, (), 0 if known.base else 40)]
-    for name, (cold_s, after) in IMAGES.items():
+    for name in names:
+        cold_s, after = IMAGES[name]
         estimate = 0 if name in known.images else cold_s
         tasks.append(Task(f"image {name}", images.image_task(name), ("base image", *after), estimate))
     return tasks
@@ -98,18 +100,23 @@ def node_tasks(known: Facts) -> list[Task]:
     ]
 
 
-def environment(known: Facts) -> list[Task]:
-    """Returns all tasks up to the installed chart."""
-    built = tuple(f"image {name}" for name in IMAGES)
+def environment(known: Facts, *, rooms: bool = True) -> list[Task]:
+    """Returns all tasks up to the installed chart.
+
+    Args:
+        rooms: with the room server.
+    """
+    names = tuple(name for name in IMAGES if rooms or name != images.ROOMS)
+    built = tuple(f"image {name}" for name in names)
     cold = not known.cluster
     return [
         *clients(known),
-        *image_tasks(known),
+        *image_tasks(known, names),
         *node_tasks(known),
-        Task("push", kind.push_task, built, 50 if cold else 0),
+        Task("push", kind.push_task(names), built, 50 if cold else 0),
         Task("cluster", kind.cluster_task, ("clients", "node image", "base image"), 30 if cold else 3),
-        Task("load", kind.load_task, ("push", "cluster"), 30 if cold else 0),
-        Task("chart", chart.chart_task, ("load",), 16 if cold else 8),
+        Task("load", kind.load_task(names), ("push", "cluster"), 30 if cold else 0),
+        Task("chart", chart.chart_task(names), ("load",), 16 if cold else 8),
     ]
 
 
@@ -147,7 +154,10 @@ def of(what: str, known: Facts) -> list[Task]:
             return [*environment(known), *test_programs(known), *network_plugin(known)]
         case "bench":
             return [*environment(known), *test_programs(known)]
-        case "up" | "demo":
+        case "up":
             return environment(known)
+        case "demo":
+            # No show of the demo has a room; their server takes as long to build as a fifth of the rest
+            return environment(known, rooms=images.ROOMS in known.images)
         case _:
             raise ValueError(what)

@@ -25,6 +25,22 @@ for process in filter(lambda each: each.name.isdigit(), pathlib.Path('/proc').it
 print(json.dumps({program: sorted(cpus) for program, cpus in found.items()}))
 """
 """Of each program, where one of its threads may run."""
+STOPPED = """
+import collections, json, pathlib, time
+looks, stopped = collections.Counter(), collections.Counter()
+until_s = time.monotonic() + 2
+while time.monotonic() < until_s:
+    for process in filter(lambda each: each.name.isdigit(), pathlib.Path('/proc').iterdir()):
+        try:
+            program, _, rest = (process / 'stat').read_text().partition('(')[2].rpartition(')')
+            key = f'{program} {process.name}'
+            looks[key] += 1
+            stopped[key] += rest.split()[0] == 'T'
+        except OSError: pass
+    time.sleep(0.0037)
+print(json.dumps({key: stopped[key] / count for key, count in looks.items() if count > 99}))
+"""
+"""Of each process, the part of its time in which it is stopped."""
 
 
 @dataclass
@@ -58,6 +74,13 @@ class HostileShow:
         """Of the browser's container."""
         found = json.loads(docker("exec", f"{self.pair.name}-browser", "python3", "-c", CPUS))
         return set(found[program])
+
+    def stopped_parts(self) -> dict[str, float]:
+        """Of the browser's container: the part of its time in which each process is stopped."""
+        found: dict[str, float] = json.loads(
+            docker("exec", f"{self.pair.name}-browser", "python3", "-c", STOPPED)
+        )
+        return found
 
     def wait_confined(self, confined: bool, timeout_s: float) -> None:
         self.pair.wait_for(

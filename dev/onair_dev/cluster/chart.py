@@ -5,9 +5,10 @@ import json
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Sequence
 
 from onair_dev.cluster import registry
-from onair_dev.cluster.images import Image, all_images, files_of
+from onair_dev.cluster.images import ROOMS, Image, all_images, files_of
 from onair_dev.cluster.nodes import ENV, kubectl, pods_ready
 from onair_dev.commands import output_of
 from onair_dev.failures import Failed
@@ -30,6 +31,8 @@ def settings_for(images: list[Image]) -> list[str]:
         repository, _, tag = registry.reference_for_pods(image).rpartition(":")
         options += ["--set-string", f"images.{image.name}.repository={repository}"]
         options += ["--set-string", f"images.{image.name}.tag={tag}"]
+    if all(image.name != ROOMS for image in images):
+        options += ["--set", "rooms.enabled=false"]
     return options
 
 
@@ -139,18 +142,22 @@ def responds() -> bool:
     return True
 
 
-def chart_task(current: Step) -> None:
-    """Installs the chart if needed, and waits until it is ready."""
-    if not (CHART / "Chart.yaml").exists():
-        raise Failed("charts/onair/Chart.yaml is missing", "get a whole checkout")
-    images = all_images()
-    wanted = fingerprint(images)
-    known = release()
-    if known.get("status") == "deployed" and known.get("description") == wanted:
-        current.outcome = "unchanged"
-    else:
-        install(current, images, wanted)
-    open_receiver_api(current)
-    pods = wait_ready(current)
-    wait_for_response(current)
-    current.detail = f"onair installed, {pods} pods ready"
+def chart_task(names: Sequence[str]) -> Callable[[Step], None]:
+    """Returns a task that installs the chart with these images if needed, and waits until it is ready."""
+
+    def run(current: Step) -> None:
+        if not (CHART / "Chart.yaml").exists():
+            raise Failed("charts/onair/Chart.yaml is missing", "get a whole checkout")
+        images = all_images(names)
+        wanted = fingerprint(images)
+        known = release()
+        if known.get("status") == "deployed" and known.get("description") == wanted:
+            current.outcome = "unchanged"
+        else:
+            install(current, images, wanted)
+        open_receiver_api(current)
+        pods = wait_ready(current)
+        wait_for_response(current)
+        current.detail = f"onair installed, {pods} pods ready{'' if ROOMS in names else ', no rooms'}"
+
+    return run

@@ -10,7 +10,7 @@ import io
 import os
 import re
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from onair_dev.tools import delivery_servers, web
 from onair_dev.tools.mediamtx import ensure_program
 
 NAMES = ("encoder", "api", "ingest", "operator", "mediamtx", "livekit", "redis")
+ROOMS = "livekit"
+"""Of the room server, the one image without which the chart can be installed: it has no hosted rooms then."""
 KEPT_TAGS = 6
 IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 INPUTS = {
@@ -173,9 +175,9 @@ def image_task(name: str) -> Callable[[Step], None]:
     return run
 
 
-def all_images() -> list[Image]:
-    """Returns the images of the chart, as their current inputs define them."""
-    return [image(name) for name in NAMES]
+def all_images(names: Iterable[str] = NAMES) -> list[Image]:
+    """Returns images of the chart, as their current inputs define them."""
+    return [image(name) for name in names]
 
 
 def was_built(name: str) -> bool:

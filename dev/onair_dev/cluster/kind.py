@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -193,22 +194,30 @@ def cluster_task(current: Step) -> None:
     current.detail = f'kind "{CLUSTER}" ({len(NODES)} nodes, Kubernetes {version.lstrip("v")})'
 
 
-def push_task(current: Step) -> None:
-    """Pushes our images to the local registry."""
-    registry.ensure_registry(current)
-    for wanted in images.all_images():
-        registry.push(current, wanted)
-    current.detail = f"{registry.HOST}, {len(images.NAMES)} images"
+def push_task(names: Sequence[str]) -> Callable[[Step], None]:
+    """Returns a task that pushes our images to the local registry."""
+
+    def run(current: Step) -> None:
+        registry.ensure_registry(current)
+        for wanted in images.all_images(names):
+            registry.push(current, wanted)
+        current.detail = f"{registry.HOST}, {len(names)} images"
+
+    return run
 
 
-def load_task(current: Step) -> None:
-    """Pulls our images onto the worker nodes, so that no pod waits for one."""
-    current.doing = "pulling the images onto the nodes"
-    workers = [name for name in node_names() if "control-plane" not in name]
-    wanted = images.all_images()
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda node: pull_all(node, wanted), workers))
-    current.detail = f"onto {len(workers)} nodes"
+def load_task(names: Sequence[str]) -> Callable[[Step], None]:
+    """Returns a task that pulls our images onto the worker nodes, so that no pod waits for one."""
+
+    def run(current: Step) -> None:
+        current.doing = "pulling the images onto the nodes"
+        workers = [name for name in node_names() if "control-plane" not in name]
+        wanted = images.all_images(names)
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda node: pull_all(node, wanted), workers))
+        current.detail = f"onto {len(workers)} nodes"
+
+    return run
 
 
 def down(current: Step) -> None:

@@ -28,7 +28,7 @@ def test_a_first_run_is_estimated_within_what_the_readme_says_of_it() -> None:
     least, most = map(int, said.groups())
     estimate_s = remaining_s(of("demo", NOTHING), (), {})
     assert least * 60 < estimate_s < most * 60
-    assert minutes(estimate_s) == "about 12 minutes", "11.5 were measured on two cores"
+    assert minutes(estimate_s) == "about 10 minutes", "without the room server"
 
 
 def test_where_all_is_there_it_is_less_than_a_minute() -> None:
@@ -39,6 +39,22 @@ def test_where_all_is_there_it_is_less_than_a_minute() -> None:
 def test_programs_that_are_missing_are_counted_where_their_image_is_there() -> None:
     known = Facts(clients=False, node_programs=False, control_plane=False, servers=False, cluster=False)
     assert minutes(remaining_s(of("demo", known), (), {})) == "about 8 minutes", "8.1 were measured"
+
+
+def test_the_first_demo_leaves_the_room_server_out_and_no_other_command_does() -> None:
+    built = {
+        what: any(task.name == "image livekit" for task in of(what, NOTHING))
+        for what in ("demo", "up", "images", "test", "bench")
+    }
+    assert built == {"demo": False, "up": True, "images": True, "test": True, "bench": True}
+    pushed = next(task.needs for task in of("demo", NOTHING) if task.name == "push")
+    assert "image livekit" not in pushed
+    assert "image api" in pushed
+
+
+def test_a_demo_leaves_the_room_server_of_a_cluster_that_has_it() -> None:
+    names = [task.name for task in of("demo", Facts(images=frozenset({"livekit"})))]
+    assert "image livekit" in names
 
 
 def test_the_network_plugin_is_built_for_tests_of_the_cluster_alone() -> None:
