@@ -38,7 +38,7 @@ while time.monotonic() < until_s:
             stopped[key] += rest.split()[0] == 'T'
         except OSError: pass
     time.sleep(0.0037)
-print(json.dumps({key: stopped[key] / count for key, count in looks.items() if count > 99}))
+print(json.dumps({key: stopped[key] / count for key, count in looks.items() if count > 20}))
 """
 """Of each process, the part of its time in which it is stopped."""
 

@@ -17,6 +17,9 @@ from onair_crds.contract.times import parse_time
 
 pytestmark = pytest.mark.media
 
+WITHIN_S = 2.0
+"""Twice the bound, as everywhere in tests."""
+SILENT_WITHIN_S = 6.0
 TRUE_AGAIN_S = 6.0
 """From when a pod is told to stop: twice the bound, as everywhere in tests."""
 
@@ -87,7 +90,7 @@ def test_a_gateway_that_hangs_leaves_publishers_and_goes_on_with_what_is_true_th
         encoder.process.wait()
         own_pod.gateway.process.send_signal(signal.SIGCONT)
         continued_at_s = time.monotonic()
-        assert follower.ended(key).at_s - continued_at_s < 1
+        assert follower.ended(key).at_s - continued_at_s < WITHIN_S
 
 
 def test_a_server_that_is_killed_ends_its_streams_and_admits_them_again(own_pod: IngestPod, key: str) -> None:
@@ -96,7 +99,7 @@ def test_a_server_that_is_killed_ends_its_streams_and_admits_them_again(own_pod:
             follower.flowing(key)
             killed_at_s = own_pod.kill(own_pod.server)
             ended = follower.ended(key)
-            assert ended.at_s - killed_at_s < 1
+            assert ended.at_s - killed_at_s < WITHIN_S
             assert (ended.state.error, ended.state.unknown) == ("the ingest server ended", True)
             assert own_pod.server_is_alive(), "its container is restarted without a probe"
             assert encoder.ends() != 0
@@ -117,7 +120,7 @@ def test_a_server_that_hangs_makes_its_streams_silent_within_three_seconds(
         own_pod.server.process.send_signal(signal.SIGSTOP)
         stopped_at_s = time.monotonic()
         silent = follower.wait(key, lambda state: not state.flowing, "the stream is silent", after=told)
-        assert silent.at_s - stopped_at_s < 3
+        assert silent.at_s - stopped_at_s < SILENT_WITHIN_S
         assert silent.state.error == "the ingest server does not respond"
         wait_for(lambda: not own_pod.is_ready(), "the gateway is not ready", 5)
         wait_for(lambda: not own_pod.server_is_alive(), "the server is taken for hung", 10)

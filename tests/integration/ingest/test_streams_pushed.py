@@ -12,6 +12,8 @@ from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.media
+WITHIN_S = 2.0
+"""Twice the bound, as everywhere in tests."""
 
 
 def test_a_push_with_obs_defaults_is_told_with_what_arrives_and_ends(
@@ -34,7 +36,7 @@ def test_a_push_with_obs_defaults_is_told_with_what_arrives_and_ends(
         ended_at_s = time.monotonic()
     ended = follower.ended(key)
     assert (ended.state.flowing, ended.state.error) == (False, "the publisher closed the connection")
-    assert ended.at_s - ended_at_s < 1
+    assert ended.at_s - ended_at_s < WITHIN_S
 
 
 def test_a_key_that_nobody_has_is_refused_and_is_in_no_log(
@@ -56,6 +58,6 @@ def test_a_disconnected_publisher_is_gone_within_a_second(
         follower.flowing(key)
         asked_at_s = time.monotonic()
         assert follower.disconnect(key).status_code == 204
-        assert follower.ended(key).at_s - asked_at_s < 1
+        assert follower.ended(key).at_s - asked_at_s < WITHIN_S
         assert encoder.ends() != 0
     assert follower.disconnect(key).status_code == 404

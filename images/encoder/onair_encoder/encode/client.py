@@ -18,6 +18,8 @@ OFF_PHASE_MS = 2.0
 """By which captures may be off."""
 AUDIO_LATE_MS = 9
 """Compared with what is painted with it, in every start; measured by flashes and clicks."""
+APART_S = 0.0003
+"""Two readings of a clock that are further apart had another thread run in between."""
 HOPELESS_FAILURES = 6
 """In a row: then another pod, on another node, is more likely to encode."""
 
@@ -109,5 +111,16 @@ class ProgressClient:
         if progress.captured_at != before.captured_at:
             # At once: the clock that ffmpeg tells it by may be set at any time
             at = progress.captured_at
-            self.first_capture_s = None if at is None else at - time.time() + time.monotonic()
+            self.first_capture_s = None if at is None else at - _wall_ahead_s()
             self._began()
+
+
+def _wall_ahead_s() -> float:
+    """By how much the wall clock is ahead of the monotonic one; of several readings, the most precise."""
+    readings = []
+    for _ in range(10):
+        before_s, wall_s, after_s = time.monotonic(), time.time(), time.monotonic()
+        readings.append((after_s - before_s, wall_s - (before_s + after_s) / 2))
+        if after_s - before_s < APART_S:
+            break
+    return min(readings)[1]

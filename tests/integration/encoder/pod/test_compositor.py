@@ -31,6 +31,8 @@ ATTEMPTS = 3
 """A machine that is busy paints late now and then; how late is in the warnings of a run."""
 MIDDLE = slice(HEIGHT // 2 - 8, HEIGHT // 2 + 8), slice(WIDTH // 2 - 8, WIDTH // 2 + 8)
 GAIN_DB = 1
+MOST_S = 12
+"""What is read first is as old as the last key frame, and as what was read to know the stream."""
 Box = tuple[int, int, int, int]
 
 
@@ -196,12 +198,19 @@ def far_end_is_red(far_end: RtmpContainer) -> bool:
     return bool(frame[MIDDLE][..., 2].mean() < 255 * 0.02)
 
 
+def is_blue(frame: NDArray[np.uint8]) -> bool:
+    return bool(frame[MIDDLE][..., 2].mean() > 255 * 0.98)
+
+
 def crossfade_off(pair: PodPair, far_end: RtmpContainer, layouts: list[ProgramLayout]) -> float:
     """How far a crossfade of a second from red to blue is from its time, in frames, for 95 % of them."""
     seen = rgb_frames(far_end.read_url("scene"), WIDTH, HEIGHT)
     frames = [next(seen)]
     pair.put(shown(far_end, *layouts, selected="other")).raise_for_status()
-    frames += islice(seen, 4 * RATE)
+    for frame in islice(seen, MOST_S * RATE):
+        frames.append(frame)
+        if is_blue(frame) and is_blue(frames[-RATE // 2]):
+            break
     seen.close()
     blue = np.array([frame[MIDDLE][..., 2].mean() / 255 for frame in frames])
     assert blue[0] < 0.02 < 0.98 < blue[-1]

@@ -53,10 +53,10 @@ def public_page(request: pytest.FixtureRequest) -> Iterator[PublicPage]:
 def test_a_page_that_is_loading_is_on_air_once_it_is_ready_and_until_then_a_slate_at_most(
     pair: PodPair, far_end: RtmpContainer, public_page: PublicPage
 ) -> None:
-    pair.put(programme(public_page.url, far_end, "word", page_timeout_ms=5000)).raise_for_status()
+    pair.put(programme(public_page.url, far_end, "word", page_timeout_ms=12_000)).raise_for_status()
     pair.wait_for(lambda: public_page.asked > 5, "loading")
     assert pair.status().phase == "starting"
-    slate = pair.wait_phase("running")
+    slate = pair.wait_phase("running", 40)
     assert slate.on_slate
     assert slate.composition_error == "the page has not said that it is ready"
     public_page.ready = True

@@ -132,6 +132,7 @@ async def test_a_room_on_a_bad_network(tmp_path: Path) -> None:
         link.bad = link.clients
         viewing = await stack.enter_async_context(viewer(room_server, "room"))
         await viewing.until("moving", lambda r: r["moved"] > 30)
+        attempts = watched.state("room").attempts
         link.loss, link.delay_s = 0.02, 0.03
         moved = viewing.report["moved"]
         await viewing.until("moving in spite of loss", lambda r: r["moved"] > moved + 90)
@@ -141,7 +142,7 @@ async def test_a_room_on_a_bad_network(tmp_path: Path) -> None:
         assert watched.delivery.counters("room").dropped > 0
         heard = viewing.report["audio"]["packetsReceived"]
         await viewing.until("heard", lambda r: r["audio"]["packetsReceived"] > heard + 50)
-        assert watched.state("room").attempts == 1, "it is still in the room"
+        assert watched.state("room").attempts == attempts, "it is still in the room"
         link.bytes_per_s = None
         moved = viewing.report["moved"]
         await watched.connected("room", timeout_s=40)

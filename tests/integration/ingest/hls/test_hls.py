@@ -197,4 +197,4 @@ def test_a_player_that_reads_slowly_holds_up_nobody(
             assert slow.is_success
             began_s = time.monotonic()
             assert client.get(name).is_success
-            assert time.monotonic() - began_s < 1
+            assert time.monotonic() - began_s < 2, "twice the second that it may take"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 
 from tests.support.operated_namespace import OperatedNamespace
 from tests.support.waiting import until
 
+from onair_crds.contract.times import format_time
 from onair_crds.shapes import Document
 from onair_operator.settings import BroadcastSettings
 
@@ -31,10 +33,11 @@ FAILURES = [
 
 async def fail(operated_namespace: OperatedNamespace, name: str, reason: str, message: str) -> None:
     """What scheduler and kubelet say of a pod, one of whose containers never starts."""
-    pod = await operated_namespace.pod(name)
+    await operated_namespace.pod(name)
     await operated_namespace.bind(name, "node-1")
-    created = pod["metadata"]["creationTimestamp"]
-    not_ready = {"type": "ContainersReady", "status": "False", "lastTransitionTime": created}
+    # Times are of whole seconds: of the present one, much of the bound may have gone by
+    since = format_time(dt.datetime.now(dt.UTC) + dt.timedelta(seconds=1), "seconds")
+    not_ready = {"type": "ContainersReady", "status": "False", "lastTransitionTime": since}
     container: Document = {
         "name": "browser",
         "image": IMAGE,

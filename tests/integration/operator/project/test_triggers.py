@@ -15,7 +15,7 @@ from tests.support.waiting import until
 from onair_crds.shapes import Document
 from onair_operator.settings import TriggerSettings
 
-PATIENCE = TriggerSettings(stop_patience_s=2.0)
+PATIENCE = TriggerSettings(start_patience_s=3.0, stop_patience_s=2.0)
 BOTH = {"sourceId": "camera", "trigger": {"start": "Or", "stop": "Or"}}
 
 

@@ -22,6 +22,8 @@ from onair_operator.settings import GatewaySettings
 
 pytestmark = pytest.mark.media
 
+WITHIN_S = 2.0
+"""Twice the bound, as everywhere in tests."""
 NAME, OTHER = "onair-ingest-0", "onair-ingest-1"
 
 
@@ -69,14 +71,14 @@ async def test_the_state_of_a_source_follows_its_encoder(
             encoder.process.kill()
             began = time.monotonic()
             await status_with(operated_namespace, connect="Disconnected", gateway=None)
-            assert time.monotonic() - began < 1.0
+            assert time.monotonic() - began < WITHIN_S
         with FfmpegEncoder(f"{pod.rtmp}/{key}") as encoder:
             await status_with(operated_namespace, connect="Connected")
             began = time.monotonic()
             await operated_namespace.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": False}}})
             await status_with(operated_namespace, connect="Disconnected", lastError="the source is disabled")
             assert await asyncio.to_thread(encoder.ends) != 0
-            assert time.monotonic() - began < 1.5, "an encoder needs a moment to give up"
+            assert time.monotonic() - began < WITHIN_S + 1, "an encoder needs a moment to give up"
         await operated_namespace.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": True}}})
         with FfmpegEncoder(f"{pod.rtmp}/{key}") as encoder:
             await status_with(operated_namespace, connect="Connected")
@@ -102,7 +104,7 @@ async def test_of_two_encoders_that_two_ingest_pods_let_in_the_first_stays(
             with pod.follow() as follower, FfmpegEncoder(f"{pod.rtmp}/{key}") as second:
                 arrived = await asyncio.to_thread(follower.flowing, key)
                 ended = await asyncio.to_thread(follower.ended, key)
-                assert ended.at_s - arrived.at_s < 1.0
+                assert ended.at_s - arrived.at_s < WITHIN_S
                 assert await asyncio.to_thread(second.ends) != 0
             await status_with(operated_namespace, connect="Connected", gateway=OTHER)
             assert first.process.poll() is None

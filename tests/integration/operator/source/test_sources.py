@@ -24,6 +24,8 @@ from onair_crds.kube.errors import ApiError
 from onair_operator.cluster import ingest_secret
 from onair_operator.source.events import PREVIEW_WAITS
 
+WITHIN_S = 2.0
+"""Twice the bound, as everywhere in tests."""
 EVENTS_S = 2.0
 """Twice the bound."""
 
@@ -81,12 +83,12 @@ async def test_a_source_of_kubectl_gets_a_key_and_is_connected_within_a_second(
     began = time.monotonic()
     server.tell(stream_state(stream))
     status = await status_with(operated_namespace, connect="Connected", gateway=server.name)
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < WITHIN_S
     assert status["media"]["summary"] == "H.264 1280×720@30, AAC 48 kHz stereo"
     began = time.monotonic()
     server.tell(stream_state(stream, online=False, flowing=False, error="the connection was reset"))
     await status_with(operated_namespace, connect="Disconnected", lastError="the connection was reset")
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < WITHIN_S
 
     refused = RefusedPublisher(stream=stream, reason="InUse", publisher="203.0.113.40")
     server.say(Heartbeat(refused=[refused], waiting=[stream]).wire().encode())
@@ -112,7 +114,7 @@ async def test_a_source_that_is_disabled_is_cut_off_within_a_second(
     await operated_namespace.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": False}}})
     await cut_off(server, connected)
     await status_with(operated_namespace, connect="Disconnected", lastError="the source is disabled")
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < WITHIN_S
 
 
 async def test_a_source_that_is_deleted_is_cut_off_within_a_second(
@@ -121,7 +123,7 @@ async def test_a_source_that_is_deleted_is_cut_off_within_a_second(
     began = time.monotonic()
     await operated_namespace.client.delete(CUSTOM["Source"], operated_namespace.namespace, "camera")
     await cut_off(server, connected)
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < WITHIN_S
 
 
 async def test_a_key_that_was_replaced_lives_until_it_disconnects(
@@ -182,7 +184,7 @@ async def test_of_two_publishers_of_a_key_the_second_is_cut_off_within_a_second(
     began = time.monotonic()
     server.tell(stream_state(stream))
     await cut_off(server, stream)
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < WITHIN_S
     assert other.cut_off == []
 
 

@@ -81,3 +81,20 @@ def test_a_clock_that_is_set_on_air_changes_nothing(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(time, "time", lambda: now_s + 3600.0117)
     client._take(EncodeProgress(captured_at=now_s, frames=9))
     assert (client.first_capture_s, client.audio_delay_ms(30, paints)) == before
+
+
+def test_a_thread_that_loses_its_core_between_two_clocks_reads_them_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s, lost_s = 1000.0, iter([0.02, 0.02])
+
+    def monotonic() -> float:
+        nonlocal now_s
+        now_s += next(lost_s, 0.0)
+        return now_s
+
+    monkeypatch.setattr(time, "monotonic", monotonic)
+    monkeypatch.setattr(time, "time", lambda: now_s + 5000)
+    client = ProgressClient(lambda: None)
+    client._take(EncodeProgress(captured_at=6100.0))
+    assert client.first_capture_s == pytest.approx(1100, abs=1e-6)

@@ -61,7 +61,7 @@ async def test_a_host_lists_mutes_renames_and_removes_with_the_token_of_the_room
 
         # What was on its way may still come
         listening.hearing = note
-        await until(lambda: time.monotonic() - loud_at_s >= 1, "a second of silence", 1.5)
+        await until(lambda: time.monotonic() - loud_at_s >= 1, "a second of silence", 10)
 
         renamed = (await run("updateParticipant", "eve", '{"displayName":"Ava"}', None, "Ava"))["value"]
         assert renamed["name"] == "Ava"

@@ -184,7 +184,8 @@ def every_property(air: OnAir, view: LiveView) -> bool:
     for frame in frames:
         pixels = frame.pixels
         at_ms = clock_ms(pixels)
-        late = dict.fromkeys(LAID_OUT, LAID_OUT_LATE)
+        # Where it was before is late, which is judged below
+        late = dict.fromkeys(LAID_OUT, round(at_ms / FRAME_MS) + LAID_OUT_LATE)
         off = {name: each.off_px(pixels, at_ms, late.get(name, 1)) for name, each in MOVING.items()}
         assert max(off.values()) <= EDGE_PX, (at_ms, off)
         angle, centre = turned(pixels, PINK)
@@ -194,7 +195,9 @@ def every_property(air: OnAir, view: LiveView) -> bool:
         step = 128 * FRAME_MS / CLOCK_MS
         assert np.abs(pixels[275:305, 215:285].astype(int) - pale).max() <= COLOUR + step, at_ms
     late_px = [
-        MOVING[name].off_px(each.pixels, clock_ms(each.pixels)) for name in LAID_OUT for each in frames
+        MOVING[name].off_px(each.pixels, clock_ms(each.pixels), LAID_OUT_LATE)
+        for name in LAID_OUT
+        for each in frames
     ]
     if max(late_px) > EDGE_PX:
         print(f"sizes are late by up to {max(late_px):.0f} px")

@@ -124,15 +124,18 @@ async def test_a_guest_is_seen_and_heard_and_again_after_a_restart_of_the_room_s
     shared = "rgb({}, {}, {})".format(*GREEN)
     async with participant(url, token, insist=True, screen=shared):
         await until("the guest, and their screen", there)
-        recording = await asyncio.to_thread(view.watch, 2.5)
-        first = recording.frames[0].at_s
-        beeps = recording.sound(first, first + 2)
+        for _ in range(HEARD_TRIES):  # a guest's browser that gets no core stands still
+            recording = await asyncio.to_thread(view.watch, 2.5)
+            first = recording.frames[0].at_s
+            beeps = recording.sound(first, first + 2)
+            faces = [
+                each.pixels[HIDES[1] : HIDES[1] + SIZE[1], HIDES[0] : HIDES[0] + SIZE[0]]
+                for each in recording.frames[::10]
+            ]
+            moved = [np.abs(one.astype(int) - other).max() for one, other in pairwise(faces)]
+            if np.abs(beeps).max() > 0.05 and min(moved) > 40:
+                break
         assert np.abs(beeps).max() > 0.05, "the fake microphone beeps once a second"
-        faces = [
-            each.pixels[HIDES[1] : HIDES[1] + SIZE[1], HIDES[0] : HIDES[0] + SIZE[0]]
-            for each in recording.frames[::10]
-        ]
-        moved = [np.abs(one.astype(int) - other).max() for one, other in pairwise(faces)]
         assert min(moved) > 40, "the fake camera moves"
         await asyncio.to_thread(air.rooms.stop)
         await until("that they are away", left)
