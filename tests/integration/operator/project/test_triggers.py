@@ -15,7 +15,8 @@ from tests.support.waiting import until
 from onair_crds.shapes import Document
 from onair_operator.settings import TriggerSettings
 
-PATIENCE = TriggerSettings(start_patience_s=3.0, stop_patience_s=2.0)
+PATIENCE = TriggerSettings(stop_patience_s=2.0)
+MORE_PATIENCE = TriggerSettings(start_patience_s=3.0, stop_patience_s=2.0)
 BOTH = {"sourceId": "camera", "trigger": {"start": "Or", "stop": "Or"}}
 
 
@@ -105,12 +106,12 @@ async def _pass(seconds: float) -> None:
 async def test_another_leader_in_the_middle_of_an_edge_neither_misses_nor_repeats_it(
     operated_namespace: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(operated_namespace, server.settings, triggers=PATIENCE):
+    async with operated(operated_namespace, server.settings, triggers=MORE_PATIENCE):
         stream = await show(operated_namespace)
         server.tell(stream_state(stream))
         await status_with(operated_namespace, connect="Connected")
         assert not await broadcast(operated_namespace), "it has not lasted yet"
-    async with operated(operated_namespace, server.settings, triggers=PATIENCE):
+    async with operated(operated_namespace, server.settings, triggers=MORE_PATIENCE):
         first = (await operated_namespace.phase("Waiting"))["broadcast"]["id"]
     async with operated(operated_namespace, server.settings, triggers=PATIENCE):
         await triggers_are(operated_namespace, "Connected")
