@@ -90,12 +90,14 @@ LONGEST_PAUSE_S = 1.0
 class GapMonitor:
     """Polls a path's byte count; `longest_s` is the longest time without new bytes.
 
+    `certain_s` is what of it is certain: a late response, or a thread that gets no core, is no gap.
     `reconnected` tells whether the path's publisher is another connection at the end.
     """
 
     receiver: ReceiverClient
     name: str
     longest_s: float = 0.0
+    certain_s: float = 0.0
     reconnected: bool = False
     samples: int = 0
     error: Exception | None = None
@@ -130,11 +132,14 @@ class GapMonitor:
         moved = time.monotonic()
         try:
             while not self._stop.wait(POLL_S):
+                asked = time.monotonic()
                 now_bytes = receiver.received_bytes(self.name)
                 self.samples += 1
                 now = time.monotonic()
                 self.longest_s = max(self.longest_s, now - moved)
                 if now_bytes not in (self._last, 0):
                     self._last, moved = now_bytes, now
+                else:  # what the server counted was counted after it was asked
+                    self.certain_s = max(self.certain_s, asked - moved)
         except Exception as error:  # noqa: BLE001 - reported when the monitor exits
             self.error = error

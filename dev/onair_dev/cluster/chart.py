@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 
 from onair_dev.cluster import registry
-from onair_dev.cluster.images import ROOMS, Image, all_images, files_of
+from onair_dev.cluster.images import ROOMS, ROOMS_INSTALLED, Image, all_images, files_of
 from onair_dev.cluster.nodes import ENV, kubectl, pods_ready
 from onair_dev.commands import output_of
 from onair_dev.failures import Failed
@@ -155,6 +155,8 @@ def chart_task(names: Sequence[str]) -> Callable[[Step], None]:
             current.outcome = "unchanged"
         else:
             install(current, images, wanted)
+        if ROOMS in names:
+            ROOMS_INSTALLED.touch()
         open_receiver_api(current)
         pods = wait_ready(current)
         wait_for_response(current)

@@ -19,13 +19,15 @@ from onair_dev.cluster.base_images import has_image
 from onair_dev.commands import output_of
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
-from onair_dev.settings import CACHE, ROOT
+from onair_dev.settings import CACHE, CLUSTER, ROOT
 from onair_dev.tools import delivery_servers, web
 from onair_dev.tools.mediamtx import ensure_program
 
 NAMES = ("encoder", "api", "ingest", "operator", "mediamtx", "livekit", "redis")
 ROOMS = "livekit"
 """Of the room server, the one image without which the chart can be installed: it has no hosted rooms then."""
+ROOMS_INSTALLED = CACHE / f"{CLUSTER}.rooms"
+"""Exists while the cluster has a room server: its image may be gone from the engine."""
 KEPT_TAGS = 6
 IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 INPUTS = {

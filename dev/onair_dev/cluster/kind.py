@@ -65,6 +65,7 @@ def fingerprint(node_image: str) -> str:
 def delete(current: Step, why: str) -> None:
     """Removes the cluster's containers; their images and the registry stay."""
     STAMP.unlink(missing_ok=True)
+    images.ROOMS_INSTALLED.unlink(missing_ok=True)
     KUBECONFIG.unlink(missing_ok=True)
     remove = ["docker", "rm", "--force", "--volumes", *node_names()]
     current.run(f"deleting the cluster ({why})", "cluster-delete", remove)

@@ -19,6 +19,7 @@ NOTHING = Facts(
     network_plugin=False,
     images=frozenset(),
     cluster=False,
+    rooms=False,
 )
 
 
@@ -53,8 +54,11 @@ def test_the_first_demo_leaves_the_room_server_out_and_no_other_command_does() -
 
 
 def test_a_demo_leaves_the_room_server_of_a_cluster_that_has_it() -> None:
-    names = [task.name for task in of("demo", Facts(images=frozenset({"livekit"})))]
-    assert "image livekit" in names
+    pruned, built, neither = (
+        "image livekit" in {task.name for task in of("demo", Facts(images=images, rooms=rooms))}
+        for images, rooms in ((frozenset(), True), (frozenset({"livekit"}), False), (frozenset(), False))
+    )
+    assert (pruned, built, neither) == (True, True, False)
 
 
 def test_the_network_plugin_is_built_for_tests_of_the_cluster_alone() -> None:

@@ -39,6 +39,8 @@ YIELD_S = 2.0
 OVER = ("stopping", "finished", "yielded")
 MOST_STARTS_AGAIN = 3
 """Of an ffmpeg that was late, while nothing of it is on air."""
+CORRECTED_S = 0.15
+"""By then it is known when a first capture was due that was itself late; it has another time then."""
 ON_THE_WAY: tuple[EncoderPhase, ...] = ("starting", "running")
 
 
@@ -71,7 +73,8 @@ class Agent:
         self._bitrate = BitrateMeter()
         self._command: list[str] | None = None
         self._wanting = asyncio.Lock()
-        self._starts_again: list[asyncio.Task[None]] = []
+        self._starts_again = 0
+        self._starting_again: asyncio.Task[None] | None = None
 
     # -- the wanted programme ---------------------------------------------------------------------
 
@@ -128,13 +131,28 @@ class Agent:
     def _encode_began(self) -> None:
         if not self._program:
             return
-        in_step = self.captures_in_step
-        self.page.set_reducible(in_step)
-        now = self.encode_progress.now
-        # It takes 0.2 s, which a page that is not ready yet takes anyway; otherwise captures stay late
-        is_free = self._phase == "starting" and now.frames == 0 and not self.page.shown
-        if now.captured_at and not in_step and is_free and len(self._starts_again) < MOST_STARTS_AGAIN:
-            self._starts_again.append(asyncio.create_task(_start_again(now.captured_at)))
+        self.page.set_reducible(self.captures_in_step)
+        if self._starting_again:
+            self._starting_again.cancel()
+        if not self.captures_in_step and self._nothing_goes_out:
+            self._starting_again = asyncio.create_task(self._start_again())
+
+    @property
+    def _nothing_goes_out(self) -> bool:
+        """Another start of ffmpeg takes 0.2 s, which a page that is not ready yet takes anyway."""
+        return self._phase == "starting" and self.encode_progress.now.frames == 0 and not self.page.shown
+
+    async def _start_again(self) -> None:
+        """Starts a late ffmpeg anew, as all its captures stay late; unless the first of them alone was."""
+        await asyncio.sleep(CORRECTED_S)
+        captured_at = self.encode_progress.now.captured_at
+        if captured_at is None or not self._nothing_goes_out or self._starts_again >= MOST_STARTS_AGAIN:
+            return
+        self._starts_again += 1
+        try:
+            await want_another_start(captured_at)
+        except OSError as error:
+            log("supervisor.unreachable", error=str(error))
 
     @property
     def captures_in_step(self) -> bool:
@@ -285,13 +303,6 @@ class Agent:
         stop_at = self._program.stop_at if self._program else None
         if stop_at and dt.datetime.now(dt.UTC) >= dt.datetime.fromisoformat(stop_at):
             self._end(BroadcastError.DURATION_EXCEEDED)
-
-
-async def _start_again(captured_at: float) -> None:
-    try:
-        await want_another_start(captured_at)
-    except OSError as error:
-        log("supervisor.unreachable", error=str(error))
 
 
 def _recordings(program: Program) -> list[ProgramDestination]:

@@ -82,9 +82,13 @@ class Pipeline:
                 self._child.start()
 
     def start_again(self, captured_at: float) -> None:
-        """Starts the present ffmpeg anew, if its first capture was due then: a request may come too late."""
+        """Starts the present ffmpeg anew, if its first capture was due then and nothing was encoded yet.
+
+        A request may come too late.
+        """
         now = self._progress.now
-        if self._child and now.captured_at is not None and now.captured_at == captured_at:
+        is_meant = now.captured_at is not None and now.captured_at == captured_at and now.frames == 0
+        if self._child and is_meant:
             log("encode.starts-again")
             self._inputs = ()
             self._child.kill()

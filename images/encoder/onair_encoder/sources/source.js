@@ -116,14 +116,8 @@ export class Source extends EventTarget {
     this.audio.disconnect();
   }
 
-  /** The playout's port, once its module is loaded: the agent may be away, and without it the source would be silent for good. */
   async _startPlayout() {
-    // A browser keeps a module that it could not load as failed, under its URL
-    const load = url => this.audioContext.audioWorklet.addModule(url).then(() => true, () => false);
-    for (let attempt = 1, url = MODULE; !await load(url); attempt++) {
-      await new Promise(done => setTimeout(done, RETRY_MS));
-      url = new URL(`?attempt=${attempt}`, MODULE);
-    }
+    await playoutModule(this.audioContext);
     const node = new AudioWorkletNode(this.audioContext, 'onair-playout', {numberOfInputs: 0, outputChannelCount: [2]});
     node.connect(this.audio);
     return node.port;
@@ -254,6 +248,25 @@ export class Source extends EventTarget {
     const {contextTime, performanceTime} = this.audioContext.getOutputTimestamp();
     const mediaMs = performanceTime ? this.clock.mediaMs(performanceTime) : null;
     if (mediaMs !== null) (await this._playout).postMessage({contextTime, mediaMs});
+  }
+}
+
+const loading = new WeakMap();
+
+/** Waits until a context has the playout's module: the agent may be away, and without it a source would be silent for good. */
+function playoutModule(audioContext) {
+  let loaded = loading.get(audioContext);
+  if (!loaded) loading.set(audioContext, loaded = loadPlayout(audioContext));
+  return loaded;
+}
+
+async function loadPlayout(audioContext) {
+  // A browser keeps a module that it could not load as failed, under its URL
+  const load = url => audioContext.audioWorklet.addModule(url).then(() => true, () => false);
+  for (let attempt = 1, url = MODULE; !await load(url); attempt++) {
+    if (audioContext.state === 'closed') return new Promise(() => {});
+    await new Promise(done => setTimeout(done, RETRY_MS));
+    url = new URL(`?attempt=${attempt}`, MODULE);
   }
 }
 

@@ -16,8 +16,10 @@ import pytest
 from tests.support.sleepers import running, until_running
 from tests.support.waiting import until
 
+from onair_encoder.encode import client as client_module
 from onair_encoder.encode import health as health_module
 from onair_encoder.encode import pipeline as pipeline_module
+from onair_encoder.encode.client import want_another_start
 from onair_encoder.encode.pipeline import Pipeline
 from onair_encoder.process import child as child_module
 
@@ -166,23 +168,32 @@ async def test_one_whose_display_is_gone_is_not_to_blame(
     assert pipeline._health.failures == 0
 
 
-STARTS = f"printf '[info]   Duration: N/A, start: %s.000000\\n' $(date +%s%N | cut -c1-10); {ENCODES}"
+STARTS = f"printf '[info]   Duration: N/A, start: %s.250000\\n' $(date +%s); sleep 1; {ENCODES}"
 
 
-async def test_one_that_is_to_start_again_does_so_once_and_is_not_to_blame(pipeline: Pipeline) -> None:
+async def captured_at(pipeline: Pipeline) -> float:
+    """When the present one takes its first capture, once that is known."""
+    return await until(lambda: pipeline._progress.now.captured_at, "it captures", 5)
+
+
+async def test_one_that_is_to_start_again_does_so_once_and_is_not_to_blame(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "SUPERVISOR_SOCKET", tmp_path / "requests")
+    server = await asyncio.start_unix_server(pipeline.serve, tmp_path / "requests")
     await pipeline.want(["sh", "-c", STARTS])
-    first = await until_encoding(pipeline)
-    captured_at = pipeline._progress.now.captured_at
-    assert captured_at
-    pipeline.start_again(captured_at - 1)
-    pipeline.start_again(captured_at)
+    asked = await captured_at(pipeline)
+    first = pid_of(pipeline)
+    await want_another_start(asked - 1)
+    await want_another_start(asked)
     await until(lambda: pid_of(pipeline) != first, "it is another process", 5)
-    await until(lambda: pipeline._progress.now.captured_at, "it captures", 5)
+    later = await captured_at(pipeline)
     second = await until_encoding(pipeline)
-    pipeline.start_again(captured_at - 1)
+    await want_another_start(later)
     await asyncio.sleep(0.3)
-    assert pid_of(pipeline) == second, "a request that comes too late is another one's"
+    assert pid_of(pipeline) == second, "a request that comes too late changes nothing"
     assert pipeline._health.failures == 0
+    server.close()
 
 
 @pytest.mark.parametrize("given", [{"other": 1}, {"again": None}], ids=str)

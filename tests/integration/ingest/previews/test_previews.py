@@ -206,8 +206,9 @@ async def test_a_preview_whose_room_is_not_there_yet_begins_once_it_is(
     """As where a room server is back before the operator has made its rooms anew."""
     with room_server(tmp_path) as own, FfmpegEncoder(f"{pod.rtmp}/{key}"):
         follower.flowing(key)
+        before = len(pod.log)
         want(pod, own, "later", {key: SOURCE}).raise_for_status()
-        await seconds_until(lambda: "there is no such room" in pod.log, "it is refused")
+        await seconds_until(lambda: "there is no such room" in pod.log[before:], "it is refused")
         own.call("CreateRoom", name="later")
         async with member(*viewer(own, "later")) as watching:
             await seen(watching, SOURCE, more=5)

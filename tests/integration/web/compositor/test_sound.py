@@ -21,6 +21,7 @@ CLICK = 0.12
 LIMIT_DB = -1.5
 """What docs/reference/scenes.md promises, full scale being 0."""
 BLACK = (0, 0, 0)
+ATTEMPTS = 10
 FADED_MS = 200
 """After that a sound has faded out."""
 MEDIA = {
@@ -42,15 +43,25 @@ async def playing(page: Compositor, *ids: str) -> None:
     await forget(page.tab)
 
 
+async def sounds(page: Compositor, hz: int, db: float) -> None:
+    """A tone is this loud for half a second; where a busy machine makes it skip, in one that comes later."""
+    heard_db = []
+    for _ in range(ATTEMPTS):
+        await forget(page.tab)
+        heard_db.append((await listen(page.tab, 0.5)).tone_db(hz))
+        if abs(heard_db[-1] - db) < 1:
+            return
+    raise AssertionError(f"{hz} Hz are to be heard at {db:.1f} dB: {heard_db}")
+
+
 async def test_a_volume_is_heard_as_it_is(chromium: str) -> None:
     async with compositor(chromium, state(scene()), MEDIA) as page:
         await page.agent.send(state(scene(tone(page, volume=0.5))))
         await playing(page)
-        assert abs((await listen(page.tab, 0.5)).tone_db(LOW_HZ) - (HALF_DB - 6)) < 1
+        await sounds(page, LOW_HZ, HALF_DB - 6)
         await page.change(2, tone(page, volume=1))
         await page.picture()
-        await forget(page.tab)
-        assert abs((await listen(page.tab, 0.5)).tone_db(LOW_HZ) - HALF_DB) < 1
+        await sounds(page, LOW_HZ, HALF_DB)
 
 
 async def test_a_hidden_layer_is_silent_and_neither_hiding_nor_volume_clicks(chromium: str) -> None:
@@ -84,8 +95,7 @@ async def test_nothing_clicks_where_the_page_loses_its_core_after_it_has_read_th
             await page.change(version, tone(page, volume=volume))
         sound = await listen(page.tab, 1)
         assert sound.largest_step() < CLICK
-        await forget(page.tab)
-        assert abs((await listen(page.tab, 0.5)).tone_db(LOW_HZ) - (HALF_DB - 6)) < 1
+        await sounds(page, LOW_HZ, HALF_DB - 6)
 
 
 async def test_changes_that_come_at_once_do_not_click(chromium: str) -> None:
@@ -132,7 +142,7 @@ async def test_a_transparent_layer_is_heard(chromium: str) -> None:
     async with compositor(chromium, state(scene()), MEDIA) as page:
         await page.agent.send(state(scene(tone(page, opacity=0))))
         await playing(page)
-        assert abs((await listen(page.tab, 0.5)).tone_db(LOW_HZ) - HALF_DB) < 1
+        await sounds(page, LOW_HZ, HALF_DB)
 
 
 async def test_a_crossfade_fades_sounds_along(chromium: str) -> None:
@@ -155,7 +165,7 @@ async def test_a_crossfade_fades_sounds_along(chromium: str) -> None:
         await forget(page.tab)
         after = await listen(page.tab, 0.4)
         assert after.tone_db(LOW_HZ) < -60
-        assert abs(after.tone_db(HIGH_HZ) - HALF_DB) < 1
+        await sounds(page, HIGH_HZ, HALF_DB)
 
 
 async def test_a_fade_keeps_to_its_transition_where_sound_stands_still_for_a_while(chromium: str) -> None:

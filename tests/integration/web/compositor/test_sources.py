@@ -91,8 +91,12 @@ async def test_a_source_is_heard_though_its_playout_could_not_be_loaded_at_once(
         return served
 
     async with compositor(
-        chromium, state(scene(source())), {**served(cam=LiveSource(RED)), path: serve}
+        chromium, state(scene(source())), {**served(cam=LiveSource(RED), other=LiveSource(BLUE)), path: serve}
     ) as page:
+        await sounds(page, 440, -6)
+        # Another source has what is there now
+        await page.change(2, source(source_id="other"))
+        await shows(page, BLUE)
         await sounds(page, 440, -6)
         assert len(asked) == FAILED_LOADS + 1
 

@@ -20,6 +20,11 @@ from onair_encoder.encode.progress import EncodeProgress
 LATE_S = 0.006
 
 
+async def judged() -> None:
+    """Waits until the agent has looked, once it is known whether the first capture alone was late."""
+    await asyncio.sleep(0.02)
+
+
 @dataclass
 class Starting:
     agent: Agent
@@ -31,7 +36,7 @@ class Starting:
         captured_at = due_s - time.monotonic() + time.time()
         self.agent.encode_progress._take(EncodeProgress(frames=frames))
         self.agent.encode_progress._take(EncodeProgress(frames=frames, captured_at=captured_at))
-        await asyncio.sleep(0)
+        await judged()
         return captured_at
 
 
@@ -46,6 +51,7 @@ async def starting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
         await asyncio.sleep(0)
 
     monkeypatch.setattr(agent_module, "want_another_start", again)
+    monkeypatch.setattr(agent_module, "CORRECTED_S", 0.001)
     monkeypatch.setattr(agent_module, "want_pipeline", no_pipeline)
     await starting.agent.take(small_program())
     yield starting
@@ -68,8 +74,22 @@ async def test_a_first_capture_whose_lateness_is_known_later_is_judged_by_that(s
     progress = starting.agent.encode_progress
     corrected = replace(progress.now, captured_at=late - LATE_S, first_late_s=LATE_S)
     progress._take(corrected)
-    await asyncio.sleep(0)
+    await judged()
     assert starting.asked == [corrected.captured_at]
+
+
+async def test_one_whose_first_capture_alone_was_late_goes_on(
+    starting: Starting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_module, "CORRECTED_S", 0.01)
+    progress = starting.agent.encode_progress
+    due_s = next_capture_s(time.monotonic(), Fraction(30))
+    taken_at = due_s + LATE_S - time.monotonic() + time.time()
+    progress._take(EncodeProgress(captured_at=taken_at))
+    assert not starting.agent.captures_in_step
+    progress._take(replace(progress.now, captured_at=taken_at - LATE_S, first_late_s=LATE_S))
+    await judged()
+    assert starting.asked == []
 
 
 async def test_nothing_that_is_on_air_is_started_again(starting: Starting) -> None:

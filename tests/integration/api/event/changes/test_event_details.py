@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
 from tests.support.facade import FacadeThread, User
 from tests.support.layouts import LayoutClient, layout
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
-from onair_api.event.changes.event_details import LOOKUP_TIMEOUT_S
+from onair_api.event.changes.event_details import LOOKUP_TIMEOUT_S, EventDetails
 from onair_crds.shapes import JsonObject
 
 ANIMATION = [{"properties": ["x"], "durationMs": 300}]
@@ -52,6 +54,16 @@ def layer(own: FacadeThread, sign_in: SignIn) -> Iterator[FollowedLayer]:
     with WebSocket(own, host.token) as stream:
         stream.subscribe("*:EVENT_TYPE_LAYER:EVENT_SUB_TYPE_UPDATE", layoutId=canvas.id)
         yield FollowedLayer(host, canvas, layer_id, stream)
+
+
+async def test_a_process_that_does_not_run_for_a_while_finds_what_redis_has_answered(redis_url: str) -> None:
+    # The connection of the second one is yet to be made, which takes several steps
+    async with Redis.from_url(redis_url) as writing, Redis.from_url(redis_url) as reading:
+        assert await EventDetails(writing, lambda: True).keep("busy", {"batch": {"layers": []}})
+        finding = asyncio.create_task(EventDetails(reading, lambda: True).find("busy"))
+        await asyncio.sleep(0)
+        asyncio.get_running_loop().call_soon(time.sleep, 2 * LOOKUP_TIMEOUT_S)
+        assert await finding == {"batch": {"layers": []}}
 
 
 def test_a_plain_drag_does_not_wait_for_a_frozen_redis(

@@ -130,9 +130,9 @@ MOVING = {
     "last": Moving(YELLOW, 0, 400, line(0, 1000), left),
     "larger": Moving(CYAN, 60, 180, line(0, 2000), width),
 }
-LAID_OUT, LAID_OUT_LATE = ("wider", "taller"), 3
+LAID_OUT = "wider", "taller"
 """Sizes are laid out anew for each frame, by the page's own thread; all else moves by another, also while
-that one is busy. A size that is behind by so many frames is late; by more, or elsewhere, it is wrong."""
+that one is busy. A size that a layer had earlier on its way is late; elsewhere, it is wrong."""
 CHANGES: dict[str, JsonObject] = {
     "clock": {"x": CLOCK_PX, "requestAnimation": [animation("*")]},
     "delayed": {"x": 400, "requestAnimation": [animation("x", duration=1000, delay=500)]},
@@ -185,7 +185,7 @@ def every_property(air: OnAir, view: LiveView) -> bool:
         pixels = frame.pixels
         at_ms = clock_ms(pixels)
         # Where it was before is late, which is judged below
-        late = dict.fromkeys(LAID_OUT, round(at_ms / FRAME_MS) + LAID_OUT_LATE)
+        late = dict.fromkeys(LAID_OUT, round(at_ms / FRAME_MS) + 1)
         off = {name: each.off_px(pixels, at_ms, late.get(name, 1)) for name, each in MOVING.items()}
         assert max(off.values()) <= EDGE_PX, (at_ms, off)
         angle, centre = turned(pixels, PINK)
@@ -195,9 +195,7 @@ def every_property(air: OnAir, view: LiveView) -> bool:
         step = 128 * FRAME_MS / CLOCK_MS
         assert np.abs(pixels[275:305, 215:285].astype(int) - pale).max() <= COLOUR + step, at_ms
     late_px = [
-        MOVING[name].off_px(each.pixels, clock_ms(each.pixels), LAID_OUT_LATE)
-        for name in LAID_OUT
-        for each in frames
+        MOVING[name].off_px(each.pixels, clock_ms(each.pixels)) for name in LAID_OUT for each in frames
     ]
     if max(late_px) > EDGE_PX:
         print(f"sizes are late by up to {max(late_px):.0f} px")

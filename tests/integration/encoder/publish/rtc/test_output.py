@@ -35,7 +35,7 @@ from onair_encoder.publish.delivery import Delivery
 
 pytestmark = pytest.mark.media
 
-ATTEMPTS = 10
+ATTEMPTS, MOST = 5, 3
 FLASH = f"color=black:size={WIDTH}x{HEIGHT}:rate=30,geq=lum='if(lt(mod(T,1),0.5),235,16)':cb=128:cr=128"
 BEEP = "aevalsrc='0.5*sin(2*PI*1000*t)*lt(mod(t,1),0.5)':s=48000"
 
@@ -71,14 +71,18 @@ class SentFrames:
 
 
 async def smooth(watching: Viewer) -> None:
-    """Waits for two seconds in which nothing freezes: a viewer that does not get a core does."""
+    """In most times of two seconds nothing freezes or is dropped: a viewer without a core does both."""
+    smooth = []
     for _ in range(ATTEMPTS):
         before = watching.report
         after = await watching.until("two seconds", lambda r: r["moved"] > before["moved"] + 60)  # noqa: B023
-        if after["video"]["freezeCount"] == before["video"]["freezeCount"]:
-            break
-    assert after["video"]["freezeCount"] == before["video"]["freezeCount"], f"frozen {ATTEMPTS} times"
-    assert after["video"]["framesDropped"] - before["video"]["framesDropped"] <= 3
+        frozen, dropped = (
+            after["video"][key] - before["video"][key] for key in ("freezeCount", "framesDropped")
+        )
+        smooth.append(not frozen and dropped <= 3)
+        if sum(smooth) == MOST:
+            return
+    raise AssertionError(f"smooth in two seconds each: {smooth}")
 
 
 async def test_a_browser_in_the_room_gets_the_very_frames_and_the_tone(server: LiveKitServer) -> None:

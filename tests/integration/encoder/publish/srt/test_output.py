@@ -18,7 +18,7 @@ from onair_crds.contract.program import ProgramDestination
 
 pytestmark = pytest.mark.media
 
-ATTEMPTS = 3
+ATTEMPTS, MOST = 3, 2
 """A far end that does not get a core for 200 ms has let a timeout pass."""
 SENDER = "onair_encoder.publish.srt.sender"
 PASSPHRASE = "a phrase of some length"
@@ -132,6 +132,7 @@ async def test_the_shortest_timeout_resets_no_session_that_goes_well(tmp_path: P
     async with FarEnd(tmp_path) as far_end, live_program() as fan_out:
         watched = WatchedDelivery(fan_out)
         url = f"srt://127.0.0.1:{far_end.srt}?streamid=publish:open/"
+        results = []
         for attempt in range(ATTEMPTS):
             hasty = srt(f"hasty-{attempt}", f"{url}hasty-{attempt}").model_copy(update={"timeout_ms": 100})
             changed = srt(f"changed-{attempt}", f"{url}changed-{attempt}")
@@ -140,9 +141,9 @@ async def test_the_shortest_timeout_resets_no_session_that_goes_well(tmp_path: P
             watched.want(hasty, changed.model_copy(update={"timeout_ms": 100}))
             await far_end.received_more(f"open/{hasty.id}", 150_000)
             await far_end.received_more(f"open/{changed.id}", 20_000)
-            errors = watched.errors(hasty.id) + watched.errors(changed.id)
-            if not errors and watched.state(changed.id).attempts == 1:
+            again = watched.state(changed.id).attempts - 1
+            results.append((watched.errors(hasty.id), watched.errors(changed.id), again))
+            if results.count(("", "", 0)) == MOST:
                 break
-        else:
-            raise AssertionError(f"reset each time: {errors}")
+        assert results.count(("", "", 0)) == MOST, results
         await watched.delivery.finish()
