@@ -12,7 +12,7 @@ from tests.support.receiver import GapMonitor
 STALL_S = 0.4
 
 
-class Server:
+class CountingServer:
     """Counts a byte each 10 ms, but for a pause; may take long to say so."""
 
     def __init__(self, paused: Callable[[float], bool], stalls_at: int = -1) -> None:
@@ -32,7 +32,7 @@ class Server:
         return []
 
 
-def watched(server: Server, monkeypatch: pytest.MonkeyPatch) -> GapMonitor:
+def watched(server: CountingServer, monkeypatch: pytest.MonkeyPatch) -> GapMonitor:
     monkeypatch.setattr(receiver_module, "ReceiverClient", lambda: server)
     with GapMonitor(server, "live/a") as gap:  # type: ignore[arg-type]
         time.sleep(1.2)
@@ -40,10 +40,10 @@ def watched(server: Server, monkeypatch: pytest.MonkeyPatch) -> GapMonitor:
 
 
 def test_a_response_that_comes_late_is_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    gap = watched(Server(lambda _: False, stalls_at=10), monkeypatch)
+    gap = watched(CountingServer(lambda _: False, stalls_at=10), monkeypatch)
     assert gap.certain_s < STALL_S / 2 < STALL_S < gap.longest_s
 
 
 def test_bytes_that_do_not_come_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    gap = watched(Server(lambda now_s: 0.3 < now_s < 0.9), monkeypatch)
+    gap = watched(CountingServer(lambda now_s: 0.3 < now_s < 0.9), monkeypatch)
     assert gap.certain_s > STALL_S
