@@ -133,7 +133,7 @@ async def test_viewers_get_another_size_and_bitrate(server: LiveKitServer) -> No
 
 
 async def test_audio_and_video_stay_in_sync(server: LiveKitServer) -> None:
-    """The browser's own audio output takes some 40 ms of it; its jitter buffers settle in seconds, on a busy machine in more."""
+    """The browser's audio output takes some 40 ms of it; its jitter buffers settle in seconds, or in more."""
 
     def offset_ms(report: dict[str, Any]) -> float:
         beeps, flashes = report["beeps"][-5:], report["flashes"]
