@@ -11,6 +11,8 @@ from typing import Literal, TypeVar, overload
 T = TypeVar("T")
 POLL_S = 0.01
 TIMEOUT_S = 20.0
+WITHIN_S = 2.0
+"""Of what may take a second: twice the bound, as everywhere in tests."""
 
 
 def wait_for(

@@ -11,14 +11,12 @@ from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.ingest_containers import IngestContainers, Part
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
-from tests.support.waiting import wait_for
+from tests.support.waiting import WITHIN_S, wait_for
 
 from onair_crds.contract.times import parse_time
 
 pytestmark = pytest.mark.media
 
-WITHIN_S = 2.0
-"""Twice the bound, as everywhere in tests."""
 SILENT_WITHIN_S = 6.0
 TRUE_AGAIN_S = 6.0
 """From when a pod is told to stop: twice the bound, as everywhere in tests."""

@@ -17,7 +17,7 @@ from tests.support.ingest.ingest_installation import PODS, IngestInstallation, p
 from tests.support.ingest.network import Network
 from tests.support.ingest.publishers import SrtLiveTransmit
 from tests.support.ingest.rtmp_server import RtmpServer
-from tests.support.waiting import wait_for
+from tests.support.waiting import WITHIN_S, wait_for
 
 from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_crds.shapes import JsonObject
@@ -25,8 +25,6 @@ from onair_operator.settings import TriggerSettings
 
 pytestmark = pytest.mark.media
 
-WITHIN_S = 2.0
-"""Twice the bound, as everywhere in tests."""
 TRUE_WITHIN_S = 6.0
 """Likewise, of what sources say of a pod that has gone."""
 STATE = "apistream:live:EVENT_TYPE_SOURCE:EVENT_SUB_TYPE_STATE"

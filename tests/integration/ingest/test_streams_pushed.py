@@ -9,11 +9,9 @@ from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
-from tests.support.waiting import wait_for
+from tests.support.waiting import WITHIN_S, wait_for
 
 pytestmark = pytest.mark.media
-WITHIN_S = 2.0
-"""Twice the bound, as everywhere in tests."""
 
 
 def test_a_push_with_obs_defaults_is_told_with_what_arrives_and_ends(

@@ -56,7 +56,8 @@ class EventDetails:
 
 
 async def _in_time(lookup: Awaitable[bytes | str | None]) -> bytes | str | None:
-    """
+    """Waits for a lookup.
+
     Raises:
         TimeoutError: Redis had not answered when this process looked for it so often.
     """

@@ -176,6 +176,16 @@ async def captured_at(pipeline: Pipeline) -> float:
     return await until(lambda: pipeline._progress.now.captured_at, "it captures", 5)
 
 
+async def taken(request: object, folder: Path) -> None:
+    """Sends a request; returns once PID 1 has taken it."""
+    reader, writer = await asyncio.open_unix_connection(str(folder / "requests"))
+    writer.write(json.dumps(request).encode() + b"\n")
+    writer.write_eof()
+    await reader.read()
+    writer.close()
+    await writer.wait_closed()
+
+
 async def test_one_that_is_to_start_again_does_so_once_and_is_not_to_blame(
     pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,9 +199,8 @@ async def test_one_that_is_to_start_again_does_so_once_and_is_not_to_blame(
     await until(lambda: pid_of(pipeline) != first, "it is another process", 5)
     later = await captured_at(pipeline)
     second = await until_encoding(pipeline)
-    await want_another_start(later)
-    await asyncio.sleep(0.3)
-    assert pid_of(pipeline) == second, "a request that comes too late changes nothing"
+    await taken({"again": later}, tmp_path)
+    assert await until_encoding(pipeline) == second, "a request that comes too late changes nothing"
     assert pipeline._health.failures == 0
     server.close()
 
@@ -203,10 +212,6 @@ async def test_a_request_that_makes_no_sense_changes_nothing(
     server = await asyncio.start_unix_server(pipeline.serve, tmp_path / "requests")
     await pipeline.want(["sh", "-c", ENCODES])
     first = await until_encoding(pipeline)
-    _, writer = await asyncio.open_unix_connection(str(tmp_path / "requests"))
-    writer.write(json.dumps(given).encode() + b"\n")
-    await asyncio.sleep(0.3)
-    assert pid_of(pipeline) == first
-    writer.close()
-    await writer.wait_closed()
+    await taken(given, tmp_path)
+    assert await until_encoding(pipeline) == first
     server.close()

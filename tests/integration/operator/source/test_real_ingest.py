@@ -15,15 +15,13 @@ from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.ingest_operator import camera, operated, status_with
 from tests.support.operated_namespace import OperatedNamespace
-from tests.support.waiting import until
+from tests.support.waiting import WITHIN_S, until
 
 from onair_crds.kube.apis import CUSTOM, EVENTS, SECRETS
 from onair_operator.settings import GatewaySettings
 
 pytestmark = pytest.mark.media
 
-WITHIN_S = 2.0
-"""Twice the bound, as everywhere in tests."""
 NAME, OTHER = "onair-ingest-0", "onair-ingest-1"
 
 

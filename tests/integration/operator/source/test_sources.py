@@ -11,7 +11,7 @@ import pytest
 from tests.support.gateway_server import GatewayServer, stream_state
 from tests.support.ingest_operator import camera, cut_off, key_stream, operated, status_with
 from tests.support.operated_namespace import OperatedNamespace
-from tests.support.waiting import until
+from tests.support.waiting import WITHIN_S, until
 
 from onair_crds.contract.ingest_gateway import (
     INGEST_SECRET,
@@ -24,8 +24,6 @@ from onair_crds.kube.errors import ApiError
 from onair_operator.cluster import ingest_secret
 from onair_operator.source.events import PREVIEW_WAITS
 
-WITHIN_S = 2.0
-"""Twice the bound, as everywhere in tests."""
 EVENTS_S = 2.0
 """Twice the bound."""
 

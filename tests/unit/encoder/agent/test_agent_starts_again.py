@@ -81,15 +81,19 @@ async def test_a_first_capture_whose_lateness_is_known_later_is_judged_by_that(s
 async def test_one_whose_first_capture_alone_was_late_goes_on(
     starting: Starting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_module, "CORRECTED_S", 0.01)
+    monkeypatch.setattr(agent_module, "CORRECTED_S", 60)
     progress = starting.agent.encode_progress
     due_s = next_capture_s(time.monotonic(), Fraction(30))
     taken_at = due_s + LATE_S - time.monotonic() + time.time()
     progress._take(EncodeProgress(captured_at=taken_at))
     assert not starting.agent.captures_in_step
+    await judged()
+    waiting = starting.agent._starting_again
     progress._take(replace(progress.now, captured_at=taken_at - LATE_S, first_late_s=LATE_S))
     await judged()
     assert starting.asked == []
+    assert waiting
+    assert waiting.cancelled()
 
 
 async def test_nothing_that_is_on_air_is_started_again(starting: Starting) -> None:
