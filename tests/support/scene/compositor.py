@@ -9,8 +9,9 @@ from typing import Any
 
 from tests.support.scene.browser import Tab, tab
 from tests.support.scene.fake_agent import HEIGHT, WIDTH, FakeAgent, Handler
-from tests.support.scene.picture import Picture
+from tests.support.scene.picture import Colour, Picture
 from tests.support.scene.sound import TAP
+from tests.support.waiting import until
 
 ALMOST_NOTHING = 1e-4
 """A browser that is to hold an animation at its very beginning shows the frame that it has drawn already."""
@@ -23,6 +24,17 @@ class Compositor:
 
     async def picture(self) -> Picture:
         return await self.tab.picture()
+
+    async def shows(self, colour: Colour, within: int, x: int = 80, y: int = 45) -> None:
+        """Waits until a point has about a colour: a busy browser paints it some frames later."""
+        seen: list[Colour] = []
+
+        async def is_seen() -> bool:
+            seen.append((await self.picture()).at(x, y))
+            return max(abs(is_ - wanted) for is_, wanted in zip(seen[-1], colour, strict=True)) <= within
+
+        state = lambda: (seen[-1], self.tab.console[-3:])  # noqa: E731
+        await until(is_seen, f"{colour} at {x}, {y}", state=state)
 
     async def seek(self, part: float) -> Picture:
         """The picture where all animations are at this part of their time, delays included."""

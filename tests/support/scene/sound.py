@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from tests.support.scene.browser import Tab
+from tests.support.waiting import until
 
 TAP = Path(__file__).with_name("heard.js").read_text()
 RATE_HZ = 48_000
@@ -48,6 +49,18 @@ class Sound:
 
 async def forget(tab: Tab) -> None:
     await tab.evaluate("heard.samples = []")
+
+
+async def hear_tone(tab: Tab, frequency_hz: float, db: float, within_db: float) -> None:
+    """Waits until a tone is this loud for half a second: it skips where it begins, and on a busy machine."""
+    heard_db: list[float] = []
+
+    async def is_heard() -> bool:
+        await forget(tab)
+        heard_db.append((await listen(tab, 0.5)).tone_db(frequency_hz))
+        return abs(heard_db[-1] - db) < within_db
+
+    await until(is_heard, f"{frequency_hz} Hz at {db:.1f} dB", state=lambda: heard_db)
 
 
 async def listen(tab: Tab, seconds: float) -> Sound:

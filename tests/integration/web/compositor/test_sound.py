@@ -9,7 +9,7 @@ import pytest
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, state
-from tests.support.scene.sound import forget, listen
+from tests.support.scene.sound import forget, hear_tone, listen
 
 pytestmark = pytest.mark.media
 
@@ -21,7 +21,6 @@ CLICK = 0.12
 LIMIT_DB = -1.5
 """What docs/reference/scenes.md promises, full scale being 0."""
 BLACK = (0, 0, 0)
-ATTEMPTS = 10
 FADED_MS = 200
 """After that a sound has faded out."""
 MEDIA = {
@@ -44,14 +43,7 @@ async def playing(page: Compositor, *ids: str) -> None:
 
 
 async def sounds(page: Compositor, hz: int, db: float) -> None:
-    """A tone is this loud for half a second; where a busy machine makes it skip, in one that comes later."""
-    heard_db = []
-    for _ in range(ATTEMPTS):
-        await forget(page.tab)
-        heard_db.append((await listen(page.tab, 0.5)).tone_db(hz))
-        if abs(heard_db[-1] - db) < 1:
-            return
-    raise AssertionError(f"{hz} Hz are to be heard at {db:.1f} dB: {heard_db}")
+    await hear_tone(page.tab, hz, db, 1)
 
 
 async def test_a_volume_is_heard_as_it_is(chromium: str) -> None:

@@ -12,7 +12,7 @@ from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.live_source import LiveSource, scripts
 from tests.support.scene.picture import GREEN, Colour, Picture
-from tests.support.scene.sound import forget, listen
+from tests.support.scene.sound import hear_tone
 
 pytestmark = pytest.mark.media
 
@@ -31,7 +31,6 @@ const look = () => {
 look();
 """
 """Keeps what is to be seen of a layer on each frame of the page."""
-ATTEMPTS = 30
 FAILED_LOADS = 2
 CODEC = 4
 """What a codec makes of a colour is that near to it."""
@@ -52,23 +51,11 @@ def source(id_: str = "a", source_id: str = "cam", **given: Any) -> dict[str, An
 
 
 async def shows(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> None:
-    """Waits until a place has this colour."""
-    for _ in range(200):
-        if near(picture := await page.picture(), colour, x, y):
-            return
-    raise AssertionError(f"{picture.at(x, y)} is not {colour}; {page.tab.console[-3:]}")
+    await page.shows(colour, CODEC, x, y)
 
 
 async def sounds(page: Compositor, hz: float, db: float) -> None:
-    """Waits until a tone is heard for half a second as loud as this.
-
-    It skips where its source begins, and while the machine is busy.
-    """
-    for _ in range(ATTEMPTS):
-        await forget(page.tab)
-        if abs((heard_db := (await listen(page.tab, 0.5)).tone_db(hz)) - db) < 2:
-            return
-    raise AssertionError(f"{hz} Hz are heard at {heard_db:.1f} dB")
+    await hear_tone(page.tab, hz, db, 2)
 
 
 async def test_a_source_is_seen_and_heard(chromium: str) -> None:

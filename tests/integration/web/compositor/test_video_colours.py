@@ -9,11 +9,10 @@ from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.picture import Colour
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.media
 
-COLOUR, SHOWN_S = 4, 5.0
+COLOUR = 4
 BLUE, VIOLET, GREEN, ORANGE = (16, 32, 224), (96, 0, 255), (16, 160, 48), (208, 112, 16)
 SECONDS = (BLUE, VIOLET, GREEN, ORANGE)
 CLIP = media.mp4(*SECONDS)
@@ -39,12 +38,7 @@ def off(seen: Colour, colour: Colour) -> int:
 
 
 async def shows(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> None:
-    """Waits until a point has a colour; what a busy browser has not painted yet comes within some frames."""
-
-    async def seen() -> bool:
-        return off((await page.picture()).at(x, y), colour) <= COLOUR
-
-    await until(seen, f"{colour} at {x}, {y}", SHOWN_S)
+    await page.shows(colour, COLOUR, x, y)
 
 
 async def test_each_frame_has_its_blue(chromium: str) -> None:

@@ -10,7 +10,6 @@ from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.picture import BLACK, Colour, Picture
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.media
 
@@ -33,12 +32,7 @@ def near(picture: Picture, colour: Colour, x: int = 80, y: int = 45) -> bool:
 
 
 async def shows(page: Compositor, colour: Colour) -> None:
-    """Waits until a video has a colour: a busy browser paints a frame some frames later."""
-
-    async def seen() -> bool:
-        return near(await page.picture(), colour)
-
-    await until(seen, f"{colour} is seen")
+    await page.shows(colour, CODEC)
 
 
 def video(page: Compositor, name: str = "clip.webm", **given: Any) -> dict[str, Any]:
