@@ -12,6 +12,7 @@ from typing import Self
 import yaml
 from tests.support.api_server_proxy import Proxy
 from tests.support.certificate_authority import HOST
+from tests.support.processes import suspend
 
 from onair_crds.shapes import Document
 
@@ -69,7 +70,8 @@ class Controller:
         return self._process is not None and self._process.poll() is None
 
     def suspend(self) -> None:
-        self._signal(signal.SIGSTOP)
+        if self._process and self.running:
+            suspend(self._process.pid)
 
     def resume(self) -> None:
         self._signal(signal.SIGCONT)

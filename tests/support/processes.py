@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from pathlib import Path
+
+from tests.support.waiting import wait_for
 
 
 def command_lines() -> dict[int, list[str]]:
@@ -37,6 +40,21 @@ def children_of(pid: int, word: str = "") -> list[int]:
         for each, arguments in command_lines().items()
         if word in " ".join(arguments) and parent_of(each) == pid
     ]
+
+
+def suspend(pid: int) -> None:
+    """Stops all threads of a process. The kernel has one of them stop the others once it runs next: on a busy
+    machine they may serve a request before."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: _thread_states(pid) == {"T"}, "all of its threads are stopped")
+
+
+def _thread_states(pid: int) -> set[str]:
+    states = set()
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            states.add((thread / "stat").read_text().rpartition(")")[2].split()[0])
+    return states
 
 
 def is_connected_to(pid: int, port: int) -> bool:

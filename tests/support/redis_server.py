@@ -9,6 +9,7 @@ from redis import Redis
 from tests.support.certificate_authority import HOST
 from tests.support.child_process import START_TIMEOUT_S, ChildProcess, ServerError
 from tests.support.control_plane import free_port
+from tests.support.processes import suspend
 from tests.support.waiting import wait_for
 
 
@@ -68,7 +69,7 @@ class RedisServer:
     def freeze(self) -> None:
         """Suspends Redis: no responses, but open connections, as behind a network that drops all packets."""
         assert self._process
-        self._process.process.send_signal(signal.SIGSTOP)
+        suspend(self._process.process.pid)
 
     def thaw(self) -> None:
         """Resumes Redis."""

@@ -127,7 +127,10 @@ class LiveKitRoom(RoomSession):
     async def progress(self) -> SessionProgress:
         if not self._room.isconnected():
             return SessionProgress()
-        return progress_of((await self._room.get_rtc_stats()).publisher_stats, self._frames_of)
+        stats = (await self._room.get_rtc_stats()).publisher_stats
+        if other := other_codec(stats):
+            raise SessionError(f"{server_of(self.rtc.url)} took the video for {other}, and nobody can see it")
+        return progress_of(stats, self._frames_of)
 
     async def leave(self) -> None:
         await self._room.disconnect()
@@ -136,6 +139,25 @@ class LiveKitRoom(RoomSession):
         if not self.lost.done():
             name = participant_pb2.DisconnectReason.Name(reason)
             self.lost.set_result(disconnected(name, self.rtc.url, self.rtc.identity))
+
+
+def other_codec(stats: list[Any]) -> str | None:
+    """What video is sent as where that is not H.264, as RTP's name for it; None where it is, or nothing is sent.
+
+    A session that is resumed after its server was restarted is negotiated anew by the library, now and then
+    (2 of 60 times) before it has said which codec it wants.
+    """
+    names = {
+        each.codec.rtc.id: each.codec.codec.mime_type.partition("/")[2]
+        for each in stats
+        if each.WhichOneof("stats") == "codec"
+    }
+    for each in stats:
+        if each.WhichOneof("stats") == "outbound_rtp" and each.outbound_rtp.stream.kind == "video":
+            name = names.get(each.outbound_rtp.stream.codec_id, "")
+            if name and name.upper() != "H264":
+                return name
+    return None
 
 
 def progress_of(stats: list[Any], frames_of: dict[int, int]) -> SessionProgress:

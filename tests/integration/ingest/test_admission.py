@@ -14,6 +14,7 @@ from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.ingest.wrong_keys import publish_with_wrong_keys
+from tests.support.processes import suspend
 from tests.support.waiting import wait_for
 
 from onair_crds.contract.ingest_gateway import PublishRefusal, RefusedPublisher, stream_of_key
@@ -97,7 +98,7 @@ def test_a_second_encoder_is_refused_and_the_first_goes_on(
 def test_a_silent_encoder_gives_way_to_the_next_one(pod: IngestPod, follower: Follower, key: str) -> None:
     with FfmpegEncoder(f"{pod.rtmp}/{key}") as first:
         follower.flowing(key)
-        first.process.send_signal(signal.SIGSTOP)
+        suspend(first.process.pid)
         silent = follower.wait(key, lambda state: state.error == SILENT, "the first is silent").state
         assert (silent.online, silent.flowing) == (True, False)
         told = len(follower.of(key))

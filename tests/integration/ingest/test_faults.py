@@ -11,6 +11,7 @@ from tests.support.ingest.encoder import FfmpegEncoder
 from tests.support.ingest.ingest_containers import IngestContainers, Part
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.processes import suspend
 from tests.support.waiting import WITHIN_S, wait_for
 
 from onair_crds.contract.times import parse_time
@@ -83,7 +84,7 @@ def test_a_gateway_that_hangs_leaves_publishers_and_goes_on_with_what_is_true_th
 ) -> None:
     with FfmpegEncoder(f"{own_pod.rtmp}/{key}") as encoder, own_pod.follow() as follower:
         follower.flowing(key)
-        own_pod.gateway.process.send_signal(signal.SIGSTOP)
+        suspend(own_pod.gateway.process.pid)
         encoder.process.kill()
         encoder.process.wait()
         own_pod.gateway.process.send_signal(signal.SIGCONT)
@@ -115,7 +116,7 @@ def test_a_server_that_hangs_makes_its_streams_silent_within_three_seconds(
     with FfmpegEncoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
         follower.flowing(key)
         told = len(follower.of(key))
-        own_pod.server.process.send_signal(signal.SIGSTOP)
+        suspend(own_pod.server.process.pid)
         stopped_at_s = time.monotonic()
         silent = follower.wait(key, lambda state: not state.flowing, "the stream is silent", after=told)
         assert silent.at_s - stopped_at_s < SILENT_WITHIN_S

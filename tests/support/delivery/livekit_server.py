@@ -20,6 +20,7 @@ from tests.support.control_plane import free_port
 from tests.support.delivery.browser_page import Viewer, browser_page
 from tests.support.delivery.npm_script import npm_script
 from tests.support.delivery.server_program import server_program
+from tests.support.processes import suspend
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
@@ -107,7 +108,10 @@ class LiveKitServer:
 
     def freeze(self, frozen: bool) -> None:
         assert self._process
-        self._process.send_signal(signal.SIGSTOP if frozen else signal.SIGCONT)
+        if frozen:
+            suspend(self._process.pid)
+        else:
+            self._process.send_signal(signal.SIGCONT)
 
     @property
     def rooms(self) -> int:

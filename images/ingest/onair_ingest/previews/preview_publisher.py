@@ -163,7 +163,7 @@ async def _watch(client: RoomClient) -> None:
             raise message.error
         now_s = loop.time()
         found = getattr(message, "responses", 0)
-        if found > responses:
+        if found and found != responses:  # fewer: the library has resumed the session, and counts anew
             responses, heard_s = found, now_s
         elif now_s - heard_s > (STALLED_S if responses else FIRST_S):
             raise SessionError("the room server sends nothing back")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 import pytest
 
 from onair_crds.contract.program import ProgramRtc
-from onair_crds.room_publisher.pipe import Joined, Message
+from onair_crds.room_publisher.pipe import Joined, Message, SessionProgress
 from onair_crds.room_publisher.room_client import RoomClient
+from onair_crds.session_error import SessionError
+from onair_ingest.previews import preview_publisher
 from onair_ingest.previews.preview_publisher import PreviewPublisher
 from onair_ingest.previews.turns import Turns
 from onair_ingest.readers.readers import Readers
@@ -79,3 +82,34 @@ async def test_the_process_leaves_and_ends_whenever_its_preview_is_cancelled(
     with pytest.raises(asyncio.CancelledError):
         await publishing
     assert client.calls == ["finish", "left", "close"]
+
+
+class ReportingRoomClient:
+    """Reports what has come back so far, a hundred times a second; the last again and again."""
+
+    def __init__(self, responses: list[int]) -> None:
+        self._responses = responses
+
+    async def message(self) -> Message:
+        await asyncio.sleep(0.01)
+        responses = self._responses.pop(0) if len(self._responses) > 1 else self._responses[0]
+        return SessionProgress(responses=responses)
+
+
+@pytest.mark.parametrize(
+    ("responses", "stalls"),
+    [
+        ([*range(1000, 1010), 0, 0, *range(1, 100)], False),
+        ([*range(1000, 1010), *[1010] * 60], True),
+        ([*range(1000, 1010), *[0] * 60], True),
+    ],
+    ids=["resumed by the library, which counts anew", "silent", "not connected"],
+)
+async def test_a_session_ends_once_nothing_comes_back(
+    responses: list[int], stalls: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preview_publisher, "STALLED_S", 0.3)
+    client = cast("RoomClient", ReportingRoomClient(responses))
+    watching = asyncio.wait_for(preview_publisher._watch(client), 0.8)
+    with pytest.raises(SessionError if stalls else TimeoutError):
+        await watching
