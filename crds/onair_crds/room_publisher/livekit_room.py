@@ -142,12 +142,12 @@ class LiveKitRoom(RoomSession):
 
 
 def other_codec(stats: list[Any]) -> str | None:
-    """What video is sent as where that is not H.264, as RTP's name for it; None where it is, or nothing is sent.
+    """RTP's name for what video is sent as where that is not H.264; None where it is, or nothing is sent.
 
     A session that is resumed after its server was restarted is negotiated anew by the library, now and then
     (2 of 60 times) before it has said which codec it wants.
     """
-    names = {
+    names: dict[str, str] = {
         each.codec.rtc.id: each.codec.codec.mime_type.partition("/")[2]
         for each in stats
         if each.WhichOneof("stats") == "codec"

@@ -84,7 +84,7 @@ async def test_the_process_leaves_and_ends_whenever_its_preview_is_cancelled(
     assert client.calls == ["finish", "left", "close"]
 
 
-class ReportingRoomClient:
+class CountingRoomClient:
     """Reports what has come back so far, a hundred times a second; the last again and again."""
 
     def __init__(self, responses: list[int]) -> None:
@@ -109,7 +109,7 @@ async def test_a_session_ends_once_nothing_comes_back(
     responses: list[int], stalls: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preview_publisher, "STALLED_S", 0.3)
-    client = cast("RoomClient", ReportingRoomClient(responses))
+    client = cast("RoomClient", CountingRoomClient(responses))
     watching = asyncio.wait_for(preview_publisher._watch(client), 0.8)
     with pytest.raises(SessionError if stalls else TimeoutError):
         await watching
