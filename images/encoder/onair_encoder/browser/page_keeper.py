@@ -162,8 +162,11 @@ class PageKeeper:
                     if not await self._load(chromium, url, script):
                         retry_s = RETRY_MIN_S
                         continue
-                    await asyncio.to_thread(self._screen.blank if url == NO_PAGE else self._screen.show)
-                    log("page.loaded")
+                    if url == NO_PAGE:
+                        await asyncio.to_thread(self._screen.blank)
+                    else:
+                        await asyncio.to_thread(self._screen.show)
+                        log("page.loaded")
                 retry_s = RETRY_MIN_S
                 await self._watch(chromium, url)
             except PageError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,17 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_clip(tmp_path_factory.mktemp("clip") / "clip.mkv", CLIP_S, encoding)
 
 
+def latency_ms(watched: WatchedPage) -> float:
+    """Of the last pictures; a busy machine is late for some."""
+    return statistics.median(watched.seen().latencies_ms(watched.arrivals.at_ms)[-100:])
+
+
 def test_a_page_shows_and_plays_a_pushed_source_and_one_that_is_back(tmp_path: Path, clip: Path) -> None:
     with WatchedPage(tmp_path) as watched:
         push = watched.push(clip)
         watched.show("access-units", watch="1")
         seen = watched.wait_seen(250)
-        latencies = sorted(seen.latencies_ms(watched.arrivals.at_ms)[60:])
-        assert latencies[len(latencies) // 2] < LATENCY_MS * 2
+        wait_for(lambda: latency_ms(watched) < LATENCY_MS * 2, "pictures are in time", 15, poll_s=1)
         offset = seen.av_offset_ms(clicks_ms(CLIP_S))
         assert offset is not None, "clicks and pictures do not fit"
         assert abs(offset) < AV_MS * 2
