@@ -157,9 +157,13 @@ def test_publishers_are_let_in_while_redis_is_away(
             redis.thaw()
             assert gateway.ask(key) == "Admitted"
             ends()
-            began_s = time.monotonic()
-            assert gateway.ask(key) == "Admitted"
-            assert time.monotonic() - began_s < WITHIN_S, "an ingest server stands still for so long"
+            took_s = []
+            for _ in range(3):
+                began_s = time.monotonic()
+                assert gateway.ask(key) == "Admitted"
+                took_s.append(time.monotonic() - began_s)
+            assert took_s[0] < WITHIN_S, "an ingest server stands still for so long"
+            assert min(took_s) < 0.5, took_s
 
 
 def test_a_request_that_does_not_come_whole_is_not_waited_for(
