@@ -41,7 +41,8 @@ async def serve(reader, writer):
     port = writer.get_extra_info("sockname")[1]
     say("tcp", port)
     try:
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+        async with asyncio.timeout(10):
+            head = await reader.readuntil(b"\r\n\r\n")
         body = secret.encode()
         writer.write(b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/html\r\n"
                      b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)

@@ -48,7 +48,8 @@ class OperatedNamespace:
             yield
         finally:
             stop.set()
-            await asyncio.wait_for(task, 10)
+            async with asyncio.timeout(10):
+                await task
 
     async def create(self, kind: str, name: str, spec: Document, **metadata: Any) -> Document:
         document = {

@@ -68,7 +68,8 @@ class RoomClient:
         """Asks for a proper end and waits for it."""
         self._stdin.close()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._process.wait(), LEAVE_TIMEOUT_S)
+            async with asyncio.timeout(LEAVE_TIMEOUT_S):
+                await self._process.wait()
 
     async def close(self) -> None:
         """Kills the process, if it is still there."""

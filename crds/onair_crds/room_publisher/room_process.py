@@ -73,7 +73,8 @@ async def _serve(reader: asyncio.StreamReader) -> None:
     """
     room = room_of(await read_settings(reader))
     try:
-        await asyncio.wait_for(room.join(), JOIN_S)
+        async with asyncio.timeout(JOIN_S):
+            await room.join()
     except TimeoutError:
         raise SessionError("no response from the server") from None
     if _is_preview():
@@ -94,7 +95,8 @@ async def _serve(reader: asyncio.StreamReader) -> None:
     if room.lost in done:
         raise room.lost.result()
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(room.leave(), LEAVE_S)
+        async with asyncio.timeout(LEAVE_S):
+            await room.leave()
     for end in done:
         end.result()
 

@@ -97,7 +97,8 @@ class KeptRooms:
             if self._kept and self._leads():
                 await self._pass(self._server)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), INTERVAL_S)
+                async with asyncio.timeout(INTERVAL_S):
+                    await self._wake.wait()
             self._wake.clear()
 
     async def _pass(self, server: RoomServer) -> None:

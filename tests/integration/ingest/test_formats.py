@@ -45,7 +45,7 @@ def test_what_encoders_send_is_told(
 ) -> None:
     url = f"{pod.rtmp}/{key}" if protocol == "rtmp" else pod.srt(f"publish:{key}")
     with FfmpegEncoder(url, video=video, audio=audio, options=options):
-        state = follower.flowing(key).state
+        state = follower.described(key).state
     assert (state.video and (state.video.codec, state.video.width, state.video.height)) == (
         size and ("H264", *size)
     )

@@ -35,7 +35,7 @@ async def test_what_gstreamer_and_srt_tools_send_decodes(
 ) -> None:
     log = tmp_path / "publisher.log"
     with publisher(how, pod, key, log) as sending:
-        state = (await asyncio.to_thread(follower.flowing, key)).state
+        state = (await asyncio.to_thread(follower.described, key)).state
         async with reading(pod.port, secret, key) as reader:
             video = await reader.read(FRAMES)
         assert sending.runs, log.read_text()

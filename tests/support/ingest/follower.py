@@ -79,6 +79,17 @@ class Follower:
     def flowing(self, key: str, after: int = 0) -> ToldState:
         return self.wait(key, lambda state: state.flowing, "the stream flows", after)
 
+    def described(self, key: str) -> ToldState:
+        """The first state of a key's stream that flows and has its picture's size.
+
+        In MPEG-TS the codec is named before a key frame tells the size.
+        """
+        return self.wait(
+            key,
+            lambda state: state.flowing and (state.video is None or state.video.width is not None),
+            "the stream flows and its size is told",
+        )
+
     def ended(self, key: str, after: int = 0) -> ToldState:
         return self.wait(key, lambda state: not state.online, "the stream ends", after)
 

@@ -98,7 +98,8 @@ class Member:
             task.cancel()
 
     async def disconnected(self, timeout_s: float = 10.0) -> None:
-        await asyncio.wait_for(self.gone.wait(), timeout_s)
+        async with asyncio.timeout(timeout_s):
+            await self.gone.wait()
 
 
 async def _sound(source: rtc.AudioSource, hz: float, peak: float) -> None:

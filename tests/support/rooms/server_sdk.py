@@ -41,7 +41,8 @@ async def administer(url: str, token: str, room: str, method: str, *arguments: o
         json.dumps(arguments),
         stdout=asyncio.subprocess.PIPE,
     )
-    output, _ = await asyncio.wait_for(process.communicate(), 30)
+    async with asyncio.timeout(30):
+        output, _ = await process.communicate()
     assert process.returncode == 0
     result: dict[str, Any] = json.loads(output)
     return result

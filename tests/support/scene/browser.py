@@ -77,7 +77,8 @@ class Tab:
         number = next(self._ids)
         self._waiting[number] = asyncio.get_running_loop().create_future()
         await self._socket.send_json({"id": number, "method": method, "params": params})
-        answer = await asyncio.wait_for(self._waiting[number], 20)
+        async with asyncio.timeout(20):
+            answer = await self._waiting[number]
         assert "error" not in answer, answer
         result: dict[str, Any] = answer["result"]
         return result

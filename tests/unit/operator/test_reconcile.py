@@ -163,7 +163,8 @@ async def test_news_goes_before_what_was_there_before_this_process_led(
     await asyncio.sleep(0)
     if change := store.update("Project", document("show", {"collectionId": "sunday"})):
         loop.changed(change)
-    await asyncio.wait_for(all_looked.wait(), 20)
+    async with asyncio.timeout(20):
+        await all_looked.wait()
     running.cancel()
     assert looked.index("show") <= WORKERS
 

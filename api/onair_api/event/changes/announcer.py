@@ -153,7 +153,8 @@ class ChangeAnnouncer:
             while self._parent_missing(change) and (left_s := change.deadline - time.monotonic()) > 0:
                 self._progress.clear()
                 try:
-                    await asyncio.wait_for(self._progress.wait(), left_s)
+                    async with asyncio.timeout(left_s):
+                        await self._progress.wait()
                 except TimeoutError:
                     break
             if change.after and self._is_large(change):

@@ -122,7 +122,8 @@ class Bus:
         if not self.connected and not channel.live.is_set():
             return False
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(channel.live.wait(), RESPONSE_TIMEOUT_S)
+            async with asyncio.timeout(RESPONSE_TIMEOUT_S):
+                await channel.live.wait()
         return channel.live.is_set()
 
     async def release(self, user_id: str) -> None:

@@ -94,7 +94,8 @@ class CdpPipe:
         self._waiting[number] = future
         try:
             os.write(self._write_fd, json.dumps(message).encode() + b"\0")
-            response = await asyncio.wait_for(future, timeout_s)
+            async with asyncio.timeout(timeout_s):
+                response = await future
         except TimeoutError as error:
             raise CdpTimeout(method) from error
         except OSError as error:

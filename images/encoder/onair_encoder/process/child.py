@@ -118,7 +118,8 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(signal_number)
             try:
-                await asyncio.wait_for(process.wait(), timeout_s)
+                async with asyncio.timeout(timeout_s):
+                    await process.wait()
             except TimeoutError:
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()

@@ -164,7 +164,8 @@ class DestinationPublisher:
         """Ends the stream properly."""
         self.destination.stop.set()
         try:
-            await asyncio.wait_for(asyncio.shield(self._task), self._output.finish_s)
+            async with asyncio.timeout(self._output.finish_s):
+                await asyncio.shield(self._task)
         except TimeoutError:
             self.abort()
 

@@ -132,7 +132,8 @@ async def _end(client: RoomClient) -> None:
 
 async def _joined(client: RoomClient) -> None:
     try:
-        message = await asyncio.wait_for(client.message(), JOIN_TIMEOUT_S)
+        async with asyncio.timeout(JOIN_TIMEOUT_S):
+            message = await client.message()
     except TimeoutError:
         raise SessionError("no response from the room server") from None
     if isinstance(message, Gone):
@@ -156,7 +157,8 @@ async def _watch(client: RoomClient) -> None:
     responses, heard_s = 0, loop.time()
     while True:
         try:
-            message = await asyncio.wait_for(client.message(), SILENT_S)
+            async with asyncio.timeout(SILENT_S):
+                message = await client.message()
         except TimeoutError:
             raise SessionError("the publishing process does not respond") from None
         if isinstance(message, Gone):

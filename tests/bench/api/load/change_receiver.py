@@ -50,7 +50,8 @@ class DelayRecorder(asyncio.Protocol):
         """Waits for this many changes; returns their delays in milliseconds, sorted."""
         while len(self.delays) < count:
             self.changed.clear()
-            await asyncio.wait_for(self.changed.wait(), 30)
+            async with asyncio.timeout(30):
+                await self.changed.wait()
         delays = sorted(self.delays.values())
         self.delays.clear()
         return delays

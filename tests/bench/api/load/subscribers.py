@@ -99,7 +99,8 @@ async def main(host: str, port: int, path: str, subprotocols: str, count: int) -
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         measurement.start(int(line), len(opened))
         print(json.dumps({"measuring": True}), flush=True)
-        await asyncio.wait_for(measurement.done.wait(), 120)
+        async with asyncio.timeout(120):
+            await measurement.done.wait()
         delays = sorted(measurement.delays)
         result = {
             "p50_ms": delays[len(delays) // 2] * 1000,

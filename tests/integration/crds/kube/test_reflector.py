@@ -95,7 +95,8 @@ async def test_a_reflector_follows_what_changes(
 ) -> None:
     reflector = Reflector(client, store, target, ShortReflectorTiming(), CountingReflectorMetrics())
     async with running(reflector):
-        await asyncio.wait_for(reflector.synced.wait(), 10)
+        async with asyncio.timeout(10):
+            await reflector.synced.wait()
         await create(client, target, "new")
         await until(lambda: store.entry(COLLECTION, "new") is not None)
         assert reflector.age_s < 5
@@ -112,7 +113,8 @@ async def test_a_watch_that_is_too_old_lists_again_and_drops_what_is_gone(
     reflector = Reflector(client, store, target, ShortReflectorTiming(), metrics)
     reflector._version = "1"
     async with running(reflector):
-        await asyncio.wait_for(reflector.synced.wait(), 10)
+        async with asyncio.timeout(10):
+            await reflector.synced.wait()
     assert store.entry(COLLECTION, "there")
     assert store.entry(COLLECTION, "ghost") is None
     assert metrics.restarts["gone"] == 1

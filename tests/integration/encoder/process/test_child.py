@@ -15,7 +15,8 @@ async def test_a_program_that_cannot_be_started_is_retried(tmp_path: Path) -> No
     failed = asyncio.Event()
     child = Child("late", [str(program)], on_end=failed.set)
     child.start()
-    await asyncio.wait_for(failed.wait(), 10)
+    async with asyncio.timeout(10):
+        await failed.wait()
     program.write_text("#!/bin/sh\nexec sleep 86406\n")
     program.chmod(0o755)
     await until_running(86_406)

@@ -67,7 +67,8 @@ async def test_kopf_that_fails_is_started_again_and_leaves_no_timer_that_kills(
         if number < 3:
             fail_kopf()
     stop.set()
-    await asyncio.wait_for(watching, 20)
+    async with asyncio.timeout(20):
+        await watching
     assert signal.pthread_kill not in timers
     assert [change.entry.name for change in changes if change.entry.kind == "Collection"] == [
         "c-1",

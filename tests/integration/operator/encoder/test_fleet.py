@@ -42,7 +42,8 @@ async def test_fifty_dead_encoders_do_not_hold_up_a_healthy_one(
         plans = [plan(f"dead-{n}", SILENT_ADDRESS) for n in range(DEAD)] + [plan("healthy", ADDRESS)]
         began = time.monotonic()
         for each in plans:  # as one worker would
-            await asyncio.wait_for(applier.apply(each), CONNECT_TIMEOUT_S)
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                await applier.apply(each)
         await until(lambda: fleet.views(["healthy"])["healthy"].pushed is not None)
         assert time.monotonic() - began < CONNECT_TIMEOUT_S
         assert len(server.programs) == 1

@@ -87,11 +87,13 @@ async def test_a_reconnect_does_not_end_a_show_and_a_stop_by_hand_holds(
         await status_with(operated_namespace, connect="Disconnected")
         server.tell(stream_state(stream))
         since = (await status_with(operated_namespace, connect="Connected"))["since"]
-        await asyncio.wait_for(_pass(PATIENCE.stop_patience_s + 0.5), 10)
+        async with asyncio.timeout(10):
+            await _pass(PATIENCE.stop_patience_s + 0.5)
         assert (await broadcast(operated_namespace))["phase"] == "Waiting"
         await operated_namespace.patch("Project", "show", {"broadcast": {"stopped": run}})
         assert (await ended(operated_namespace))["id"] == run
-        await asyncio.wait_for(_pass(2.0), 10)
+        async with asyncio.timeout(10):
+            await _pass(2.0)
         assert (await broadcast(operated_namespace))["id"] == run, f"connected since {since} is no edge"
 
 
@@ -115,7 +117,8 @@ async def test_another_leader_in_the_middle_of_an_edge_neither_misses_nor_repeat
         first = (await operated_namespace.phase("Waiting"))["broadcast"]["id"]
     async with operated(operated_namespace, server.settings, triggers=PATIENCE):
         await triggers_are(operated_namespace, "Connected")
-        await asyncio.wait_for(_pass(1.5), 10)
+        async with asyncio.timeout(10):
+            await _pass(1.5)
         assert (await broadcast(operated_namespace))["id"] == first
     server.tell(stream_state(stream, online=False, flowing=False))
     async with operated(operated_namespace, server.settings, triggers=PATIENCE):
@@ -133,6 +136,7 @@ async def test_two_operators_act_once_on_an_edge(
         stream = await show(operated_namespace)
         server.tell(stream_state(stream))
         run = (await operated_namespace.phase("Waiting"))["broadcast"]["id"]
-        await asyncio.wait_for(_pass(1.5), 10)
+        async with asyncio.timeout(10):
+            await _pass(1.5)
         assert (await broadcast(operated_namespace))["id"] == run
         assert (await operated_namespace.events()).count("BroadcastRequested") == 1

@@ -58,7 +58,8 @@ async def test_readiness_waits_for_images(chromium: str) -> None:
 
     agent = FakeAgent(state(scene(square("below", "blue"), *images(port))), {"/big.png": late}, port)
     async with agent.serving(), tab(chromium, f"{agent.url}/compositor/?at=token", 320, 180) as page:
-        await asyncio.wait_for(asked.wait(), 10)
+        async with asyncio.timeout(10):
+            await asked.wait()
         await page.until("performance.now() > 1000 && document.querySelector('[data-layout=one]')")
         assert not is_ready(agent)
         given.set()
@@ -77,7 +78,8 @@ async def test_an_image_that_never_comes_is_given_up_after_eight_seconds(chromiu
     agent = FakeAgent(state(scene(square("below", "blue"), *images(port))), {"/big.png": never}, port)
     url = f"{agent.url}/compositor/?at=token"
     async with agent.serving(), tab(chromium, url, 320, 180, NOTE) as page:
-        await asyncio.wait_for(asked.wait(), 10)
+        async with asyncio.timeout(10):
+            await asked.wait()
         asked_ms = await page.evaluate("performance.now()")
         await agent.ready()
         waited_ms = await page.until("window.readyMs") - asked_ms

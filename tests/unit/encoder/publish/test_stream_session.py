@@ -50,5 +50,6 @@ async def test_a_packet_that_cannot_be_handed_over_ends_its_session_and_no_other
     fan_out.put(VIDEO_HEADER)
     fan_out.put(picture(0, b"k", key=True))
     with pytest.raises(IndexError):
-        await asyncio.wait_for(running, 10)
+        async with asyncio.timeout(10):
+            await running
     await session.close()

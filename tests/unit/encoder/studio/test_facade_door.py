@@ -201,7 +201,9 @@ async def test_a_stream_flows_at_once_and_is_cut_where_the_facade_cuts_it(
     door: Door, recording_facade: RecordingFacade, session: aiohttp.ClientSession
 ) -> None:
     async with session.get(f"{door[1]}/event/v2/half", headers=OF_THE_PAGE) as response:
-        assert await asyncio.wait_for(response.content.readany(), 5) == b"half"
+        async with asyncio.timeout(5):
+            assert await response.content.readany() == b"half"
         recording_facade.half.set()
         with pytest.raises(aiohttp.ClientPayloadError):
-            await asyncio.wait_for(response.content.readany(), 5)
+            async with asyncio.timeout(5):
+                await response.content.readany()

@@ -166,7 +166,8 @@ async def test_who_waits_for_the_first_segment_plays_the_stream(
     waiting = asyncio.create_task(window.wait_ready(5))
     windows.play("stream")
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(asyncio.shield(waiting), 0.3)
+        async with asyncio.timeout(0.3):
+            await asyncio.shield(waiting)
     assert windows.get("stream") is window
     readers.gops(2)
     assert await waiting

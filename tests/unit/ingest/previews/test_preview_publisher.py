@@ -110,6 +110,30 @@ async def test_a_session_ends_once_nothing_comes_back(
 ) -> None:
     monkeypatch.setattr(preview_publisher, "STALLED_S", 0.3)
     client = cast("RoomClient", CountingRoomClient(responses))
-    watching = asyncio.wait_for(preview_publisher._watch(client), 0.8)
     with pytest.raises(SessionError if stalls else TimeoutError):
-        await watching
+        async with asyncio.timeout(0.8):
+            await preview_publisher._watch(client)
+
+
+class QueuedRoomClient:
+    """Reports what the test puts into it."""
+
+    def __init__(self) -> None:
+        self.reported = asyncio.Queue[Message]()
+
+    async def message(self) -> Message:
+        return await self.reported.get()
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_a_cancellation_is_not_lost_where_a_message_comes_at_the_same_moment(turns: int) -> None:
+    client = QueuedRoomClient()
+    watching = asyncio.create_task(preview_publisher._watch(cast("RoomClient", client)))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    client.reported.put_nowait(SessionProgress(responses=1))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    watching.cancel()
+    await asyncio.wait([watching], timeout=1)
+    assert watching.cancelled()

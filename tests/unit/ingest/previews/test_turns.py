@@ -21,8 +21,10 @@ async def test_who_waits_for_long_says_so_once_and_has_a_turn_later(monkeypatch:
         waiting = asyncio.create_task(_takes(second))
         await until(lambda: said, "the one that waits says so", 5)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(waiting), 0.05)
-    await asyncio.wait_for(waiting, 5)
+            async with asyncio.timeout(0.05):
+                await asyncio.shield(waiting)
+    async with asyncio.timeout(5):
+        await waiting
     assert said == ["second"]
     assert not running.locked()
 
@@ -38,7 +40,8 @@ async def test_who_is_cancelled_while_it_waits_leaves_the_turn_to_others(
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-    await asyncio.wait_for(_takes(turns), 5)
+    async with asyncio.timeout(5):
+        await _takes(turns)
 
 
 async def _takes(turns: Turns) -> None:

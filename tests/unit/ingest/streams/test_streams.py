@@ -98,6 +98,7 @@ async def test_a_server_that_does_not_respond_while_it_is_asked_is_told(
     running = asyncio.create_task(followed.streams.run())
     await followed.looked_at(3)
     followed.server.responds.clear()
-    await asyncio.wait_for(followed.failed.wait(), 10)
+    async with asyncio.timeout(10):
+        await followed.failed.wait()
     running.cancel()
     assert followed.told[-1].error == "the ingest server does not respond"

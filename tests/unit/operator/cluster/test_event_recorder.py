@@ -88,6 +88,7 @@ async def test_the_end_does_not_wait_for_an_api_server_that_hangs(
     api.hangs = True
     events = recorder(api)
     events.record(FLAP)
-    await asyncio.wait_for(events.drain(), 5)
+    async with asyncio.timeout(5):
+        await events.drain()
     await turns()
     assert not events._tasks

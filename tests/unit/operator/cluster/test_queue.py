@@ -29,7 +29,8 @@ async def test_of_two_delays_the_earlier_counts() -> None:
     queue.add_after(SHOW, 30)
     queue.add_after(SHOW, 0.01)
     queue.add_after(SHOW, 20)
-    assert await asyncio.wait_for(queue.take(), 2) == SHOW
+    async with asyncio.timeout(2):
+        assert await queue.take() == SHOW
 
 
 async def test_news_goes_before_what_may_wait_and_that_has_its_turn_all_the_same() -> None:
@@ -62,7 +63,8 @@ async def test_what_may_wait_becomes_news_and_is_taken_once() -> None:
     queue.done(SHOW)
     assert await queue.take() == other
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(queue.take(), 0.01)
+        async with asyncio.timeout(0.01):
+            await queue.take()
 
 
 def test_keys_of_different_kinds_differ() -> None:

@@ -128,7 +128,8 @@ async def test_a_watch_that_brings_what_lists_find_a_little_later_is_alive(setti
 
 async def test_a_watch_that_never_brings_what_lists_find_is_dead(setting: ResyncSetting) -> None:
     setting.api.grows = True
-    await asyncio.wait_for(setting.resync.audit(0.0), 10)
+    async with asyncio.timeout(10):
+        await setting.resync.audit(0.0)
     assert setting.api.lists == 2  # at the start there is no watch yet
 
 

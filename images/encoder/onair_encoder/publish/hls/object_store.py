@@ -95,7 +95,8 @@ class ObjectStore:
                     raise
                 log("hls.retried", id=destination.wanted.id, error=str(error))
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(destination.stop.wait(), RETRY_S)
+                    async with asyncio.timeout(RETRY_S):
+                        await destination.stop.wait()
 
     async def get(self, name: str) -> StoredText:
         """An object's text; empty where there is none.

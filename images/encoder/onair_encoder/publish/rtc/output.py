@@ -53,7 +53,8 @@ class RtcOutput(Output):
             SessionError: the room could not be joined.
         """
         try:
-            message = await asyncio.wait_for(client.message(), JOIN_TIMEOUT_S)
+            async with asyncio.timeout(JOIN_TIMEOUT_S):
+                message = await client.message()
         except TimeoutError:
             raise SessionError(f"no response from {server}") from None
         if isinstance(message, Gone):

@@ -175,7 +175,8 @@ class SrtConnection:
         with contextlib.suppress(OSError):
             self._writer.write_eof()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self.closed), FINISH_S)
+            async with asyncio.timeout(FINISH_S):
+                await asyncio.shield(self.closed)
         self.abort()
 
     def abort(self) -> None:

@@ -163,7 +163,8 @@ async def test_refusals_are_reported_in_words(server: LiveKitServer) -> None:
             )
         )
         stack.push_async_callback(guest.close)
-        await asyncio.wait_for(guest.message(), 15)
+        async with asyncio.timeout(15):
+            await guest.message()
         cases = {
             "token was refused": room_destination(server, "a", token=wrong),
             "token has expired": room_destination(server, "b", token=old),

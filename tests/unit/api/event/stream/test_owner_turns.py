@@ -45,7 +45,8 @@ async def test_whoever_goes_as_it_waits_holds_up_nobody() -> None:
     await asyncio.sleep(0)
     for each in asking[::2]:
         each.cancel()
-    await asyncio.wait_for(asyncio.gather(*asking[1::2]), 5)
+    async with asyncio.timeout(5):
+        await asyncio.gather(*asking[1::2])
 
 
 async def test_nothing_is_kept() -> None:

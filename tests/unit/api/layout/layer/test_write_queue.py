@@ -52,7 +52,11 @@ def sizes(*waiting: WaitingRequest) -> list[int]:
 
 
 def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(asyncio.wait_for(test(), 10))
+    async def within_time() -> None:
+        async with asyncio.timeout(10):
+            await test()
+
+    asyncio.run(within_time())
 
 
 def test_what_becomes_one_write() -> None:

@@ -52,7 +52,8 @@ async def test_a_process_that_was_frozen_does_not_blame_the_storage() -> None:
     watched = WatchedRequest(left=0)
     await watched.clock.passes(FROZEN_S)
     watched.request.set_result(None)
-    await asyncio.wait_for(watched.watching, 10)
+    async with asyncio.timeout(10):
+        await watched.watching
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,8 @@ async def test_a_request_that_stands_still_is_not_waited_for(left: int, why: str
         await watched.clock.passes(LOOK_S)
     watched.clock.advance(LOOK_S)
     with pytest.raises(SessionError, match=why):
-        await asyncio.wait_for(watched.watching, 10)
+        async with asyncio.timeout(10):
+            await watched.watching
 
 
 async def test_bytes_in_flight_are_progress_for_as_long_as_their_number_changes(
@@ -83,7 +85,8 @@ async def test_bytes_in_flight_are_progress_for_as_long_as_their_number_changes(
         await watched.clock.passes(LOOK_S)
     watched.clock.advance(LOOK_S)
     with pytest.raises(SessionError, match="took no bytes"):
-        await asyncio.wait_for(watched.watching, 10)
+        async with asyncio.timeout(10):
+            await watched.watching
 
 
 class Held:

@@ -112,7 +112,8 @@ async def test_an_object_that_stops_coming_is_not_waited_for(
         await reading.clock.passes(LOOK_S)
     reading.clock.advance(LOOK_S)
     with pytest.raises(SessionError, match="did not end its response"):
-        await asyncio.wait_for(reading.task, 10)
+        async with asyncio.timeout(10):
+            await reading.task
 
 
 async def test_an_object_that_comes_a_byte_at_a_time_for_ever_is_not_waited_for(
@@ -126,4 +127,5 @@ async def test_an_object_that_comes_a_byte_at_a_time_for_ever_is_not_waited_for(
     reading.clock.advance(LOOK_S)
     storage.give()
     with pytest.raises(SessionError, match="did not end its response within"):
-        await asyncio.wait_for(reading.task, 10)
+        async with asyncio.timeout(10):
+            await reading.task
