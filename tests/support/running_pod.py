@@ -102,8 +102,14 @@ class RunningPod:
             (container,) = (
                 each for each in self._spec["containers"] if each["name"] == resource["containerName"]
             )
-            assert (resource["resource"], resource["divisor"]) == ("requests.cpu", "1m")
-            return str(container["resources"]["requests"]["cpu"].removesuffix("m"))
+            kind, name = resource["resource"].split(".")
+            quantity = container["resources"][kind][name]
+            match name, resource["divisor"]:
+                case "cpu", "1m":
+                    return str(quantity.removesuffix("m"))
+                case "memory", "1":
+                    return str(int(quantity.removesuffix("Mi")) << 20)
+            raise AssertionError(f"unknown here: {resource}")
         field = variable["valueFrom"]["fieldRef"]["fieldPath"]
         known = {"status.podIP": self.address, "status.hostIPs": host_address(), "metadata.name": self.name}
         return known[field]

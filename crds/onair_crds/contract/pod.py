@@ -55,6 +55,8 @@ SANDBOX_VARIABLE = "ONAIR_SANDBOX"
 """On the browser's container: a `SandboxMode`."""
 CPU_REQUEST_VARIABLE = "ONAIR_CPU_REQUEST_MILLICORES"
 """On the browser's container: what it was promised."""
+MEMORY_LIMIT_VARIABLE = "ONAIR_MEMORY_LIMIT_BYTES"
+"""On the browser's container: its limit, which not every runtime tells within."""
 
 TMP_FOLDER = "/tmp"  # noqa: S108 - a volume of the container's own
 X11_FOLDER = "/tmp/.X11-unix"  # noqa: S108 - where X clients look

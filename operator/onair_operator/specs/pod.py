@@ -22,6 +22,7 @@ from onair_crds.contract.pod import (
     IDENTITY_FOLDER,
     MAX_HEIGHT_VARIABLE,
     MAX_WIDTH_VARIABLE,
+    MEMORY_LIMIT_VARIABLE,
     METRICS_PORT,
     POD_NAME_VARIABLE,
     PROGRAM_FOLDER,
@@ -38,6 +39,8 @@ from onair_operator.settings import EncoderSettings, RegionSettings, SandboxSett
 
 SHARED_GID = 2000
 IDENTITY_VOLUME = "identity"
+_BETWEEN_CONTAINERS = ("x11", "pulse", "control")
+"""Volumes in which one container listens, and another connects."""
 _STAYS = [
     {"key": f"node.kubernetes.io/{taint}", "operator": "Exists", "effect": "NoExecute"}
     for taint in ("not-ready", "unreachable")
@@ -90,12 +93,10 @@ def unclaimed_pod(
         spec["priorityClassName"] = encoder.priority_class_name
     if encoder.sandbox.mode is SandboxMode.RUNTIME_CLASS:
         spec["runtimeClassName"] = encoder.sandbox.runtime_class_name
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "labels": {**encoder.labels, **ENCODER_LABELS}},
-        "spec": spec,
-    }
+    metadata: Document = {"name": name, "labels": {**encoder.labels, **ENCODER_LABELS}}
+    if annotations := _runtime_annotations(encoder.sandbox):
+        metadata["annotations"] = annotations
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
 def _locked_down(uid: int) -> Document:
@@ -118,6 +119,18 @@ def _seccomp_profile(sandbox: SandboxSettings) -> Document:
     if sandbox.mode is not SandboxMode.SECCOMP:
         return {}
     return {"seccompProfile": {"type": "Localhost", "localhostProfile": sandbox.localhost_profile}}
+
+
+def _runtime_annotations(sandbox: SandboxSettings) -> dict[str, str]:
+    """What gVisor has to be told, or each container has a volume to itself; other runtimes ignore it."""
+    if sandbox.mode is not SandboxMode.RUNTIME_CLASS:
+        return {}
+    shared = {"type": "tmpfs", "share": "pod", "options": "rw"}
+    return {
+        f"dev.gvisor.spec.mount.{volume}.{field}": value
+        for volume in _BETWEEN_CONTAINERS
+        for field, value in shared.items()
+    }
 
 
 def _network(encoder: EncoderSettings, inside: InsideRules, cost: Cost) -> Document:
@@ -177,9 +190,9 @@ def _of_the_pod(variable: str, field: str) -> Document:
     return {"name": variable, "valueFrom": {"fieldRef": {"fieldPath": field}}}
 
 
-def _cpu_request(variable: str, container: str) -> Document:
-    """A variable that the kubelet fills in from what a container asks for, millicores."""
-    field = {"containerName": container, "resource": "requests.cpu", "divisor": "1m"}
+def _of_the_container(variable: str, container: str, resource: str, divisor: str) -> Document:
+    """A variable that the kubelet fills in from what a container asks for, or may take."""
+    field = {"containerName": container, "resource": resource, "divisor": divisor}
     return {"name": variable, "valueFrom": {"resourceFieldRef": field}}
 
 
@@ -192,7 +205,8 @@ def _browser(encoder: EncoderSettings, cost: Cost) -> Document:
         "env": [
             *_largest_canvas(encoder),
             {"name": SANDBOX_VARIABLE, "value": encoder.sandbox.mode.value},
-            _cpu_request(CPU_REQUEST_VARIABLE, "browser"),
+            _of_the_container(CPU_REQUEST_VARIABLE, "browser", "requests.cpu", "1m"),
+            _of_the_container(MEMORY_LIMIT_VARIABLE, "browser", "limits.memory", "1"),
         ],
         "resources": _resources(
             cost.browser_millicores, cost.browser_memory_mib, cost.browser_limit_millicores

@@ -9,6 +9,8 @@ import contextlib
 import os
 from pathlib import Path
 
+from onair_crds.contract.pod import MEMORY_LIMIT_VARIABLE
+
 CGROUP = Path("/sys/fs/cgroup")
 MEMORY_SHARE = 0.85
 """Of the container's limit."""
@@ -38,7 +40,9 @@ def excess(profile: Path | None) -> str | None:
 
 
 def memory_limit() -> int | None:
-    """The container's, bytes; None without one. cgroup v2, else v1."""
+    """The container's, bytes; None without one. As its pod says, or cgroup v2, or v1."""
+    if told := os.environ.get(MEMORY_LIMIT_VARIABLE):
+        return int(told)
     for path in (CGROUP / "memory.max", CGROUP / "memory/memory.limit_in_bytes"):
         try:
             text = path.read_text().strip()
@@ -49,7 +53,10 @@ def memory_limit() -> int | None:
 
 
 def memory_used() -> int:
-    """What the kernel cannot free in the container, bytes: neither files nor caches of them."""
+    """What the kernel cannot free in the container, bytes: neither files nor caches of them.
+
+    Where it tells no kinds, as gVisor, all that it counts.
+    """
     for path, kinds in (
         (CGROUP / "memory.stat", ("anon", "shmem")),
         (CGROUP / "memory/memory.stat", ("total_rss", "total_shmem")),
@@ -60,14 +67,18 @@ def memory_used() -> int:
             continue
         counts = dict(line.split(" ", 1) for line in lines)
         return sum(int(counts.get(kind, 0)) for kind in kinds)
-    return 0
+    return _first_number("memory.current", "memory/memory.usage_in_bytes")
 
 
 def tasks() -> int:
     """Processes and threads of the container; 0 where nobody counts them."""
-    for path in (CGROUP / "pids.current", CGROUP / "pids/pids.current"):
+    return _first_number("pids.current", "pids/pids.current")
+
+
+def _first_number(*names: str) -> int:
+    for name in names:
         try:
-            return int(path.read_text())
+            return int((CGROUP / name).read_text())
         except OSError:
             continue
     return 0

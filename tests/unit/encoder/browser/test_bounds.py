@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from onair_crds.contract.pod import MEMORY_LIMIT_VARIABLE
 from onair_encoder.browser import bounds
 from onair_encoder.browser.bounds import excess
 
@@ -42,6 +43,18 @@ def test_memory_is_bounded_short_of_the_limit(
     used.write_text(stat.format(800 * MIB))
     assert excess(profile) is None
     used.write_text(stat.format(850 * MIB))
+    assert excess(profile) == "the page takes more than 850 MiB of memory"
+
+
+@pytest.mark.parametrize("used", ["memory.current", "memory/memory.usage_in_bytes"], ids=["v2", "v1"])
+def test_a_runtime_that_tells_neither_the_limit_nor_kinds_of_memory_bounds_it_too(
+    cgroup: Path, profile: Path, used: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (cgroup / V1[0]).write_text(f"{24_000 * MIB}\n")  # of the whole sandbox
+    monkeypatch.setenv(MEMORY_LIMIT_VARIABLE, str(1000 * MIB))
+    (cgroup / used).write_text(f"{850 * MIB}\n")
+    assert excess(profile) is None
+    (cgroup / used).write_text(f"{851 * MIB}\n")
     assert excess(profile) == "the page takes more than 850 MiB of memory"
 
 

@@ -123,13 +123,17 @@ def test_ca_certificates_of_the_installation_are_the_encoders_alone() -> None:
     assert "authorities" not in str(pod(project(), 2, SETTINGS))
 
 
-def sandboxed(mode: SandboxMode) -> tuple[Document, Document, Document]:
-    """A pod's spec, and its containers, browser and encoder."""
+def in_sandbox(mode: SandboxMode) -> Document:
     sandbox = SandboxSettings(
         mode=mode, localhost_profile="onair/a.json", node_label="has-a", runtime_class_name="gvisor"
     )
     encoder = ALL_SETTINGS.encoder.model_copy(update={"sandbox": sandbox})
-    spec = pod(project(), 1, ALL_SETTINGS.model_copy(update={"encoder": encoder}))["spec"]
+    return pod(project(), 1, ALL_SETTINGS.model_copy(update={"encoder": encoder}))
+
+
+def sandboxed(mode: SandboxMode) -> tuple[Document, Document, Document]:
+    """A pod's spec, and its containers, browser and encoder."""
+    spec = in_sandbox(mode)["spec"]
     browser, other = spec["containers"]
     assert {"name": SANDBOX_VARIABLE, "value": mode.value} in browser["env"]
     assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
@@ -150,6 +154,21 @@ def test_a_runtime_class_needs_no_profile_and_no_label() -> None:
     assert spec["runtimeClassName"] == "gvisor"
     assert spec["nodeSelector"] == {"pool": "shows"}
     assert "seccompProfile" not in browser["securityContext"]
+
+
+def test_gvisor_is_told_what_containers_share() -> None:
+    """Without, each has a volume to itself, and what listens in one container is not found by the other."""
+    made = in_sandbox(SandboxMode.RUNTIME_CLASS)
+    told = {key: value for key, value in made["metadata"]["annotations"].items() if "gvisor" in key}
+    browser, other = (
+        {mount["name"] for mount in container["volumeMounts"]} for container in made["spec"]["containers"]
+    )
+    fields = {"type": "tmpfs", "share": "pod", "options": "rw"}
+    assert told == {
+        f"dev.gvisor.spec.mount.{name}.{field}": fields[field] for name in browser & other for field in fields
+    }
+    for mode in (SandboxMode.SECCOMP, SandboxMode.NONE):
+        assert "gvisor" not in str(in_sandbox(mode)["metadata"])
 
 
 def test_without_a_sandbox_a_pod_is_what_it_was() -> None:
