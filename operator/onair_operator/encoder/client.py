@@ -20,6 +20,9 @@ from onair_operator.encoder.unreachable import EncoderUnreachable
 log = structlog.get_logger()
 
 RETRY_MIN_S, RETRY_MAX_S = 0.1, 2.0
+STARTING_RETRY_MAX_S = 0.2
+"""While an encoder starts it is asked more often, as its show waits; where nobody listens yet that costs little."""
+STARTING_S = 15.0
 PARTING_S = 2.0
 
 
@@ -119,7 +122,8 @@ class EncoderClient:
                 self.silent_since = time.monotonic()
                 self._changed()
             await asyncio.sleep(delay_s)
-            delay_s = min(delay_s * 1.5, RETRY_MAX_S)
+            starting = self._status is None and time.monotonic() - self.silent_since < STARTING_S
+            delay_s = next_retry_s(delay_s, starting=starting)
 
     def _take(self, status: EncoderStatus) -> None:
         before = self._status
@@ -128,3 +132,8 @@ class EncoderClient:
         if not self.connected or lost or before is None or reported(before) != reported(status):
             self.connected = True
             self._changed()
+
+
+def next_retry_s(before_s: float, *, starting: bool) -> float:
+    """How long to wait after another attempt that has failed, seconds."""
+    return min(before_s * 1.5, STARTING_RETRY_MAX_S if starting else RETRY_MAX_S)

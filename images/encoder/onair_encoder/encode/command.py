@@ -24,6 +24,14 @@ is 0. The one of the first five seconds that is least late says how late that wa
 as the audio has to wait for as long.
 """
 
+START_S, START_KEYFRAMES_S = 2.0, 0.25
+KEYFRAMES = f"expr:lt(t,{START_S + 0.1:g})*gte(t,n_forced*{START_KEYFRAMES_S:g})"
+"""Of the first two seconds, beside the programme's own, which go on from the last of them.
+
+A page is shown a little before or after the first frame. Who receives the stream has it from the next key frame on,
+and with the programme's own that was up to a second later.
+"""
+
 RATE_OPTION = "-framerate"
 DROP_THRESHOLD = 0.3
 """A frame is dropped that is more than 0.7 frames behind the number that it would get.
@@ -52,6 +60,7 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-isync", "1", "-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
         *codec_options(program, video.keyframe_interval_frames, IN_STEP),
+        *("-force_key_frames:v", KEYFRAMES),
         *("-fps_mode", "cfr", "-af", SYNC, "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
         *("-recover_any_error", "1", "-recovery_wait_time", "0.1", "-drop_pkts_on_overflow", "1"),
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),

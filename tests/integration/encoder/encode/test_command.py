@@ -9,7 +9,7 @@ import pytest
 
 from onair_crds.contract.program import Program, ProgramVideo
 from onair_encoder.encode.codecs import codec_options, encoded_rate
-from onair_encoder.encode.command import DROP_THRESHOLD, IN_STEP
+from onair_encoder.encode.command import DROP_THRESHOLD, IN_STEP, KEYFRAMES
 from onair_encoder.encode.progress import ProgressParser
 
 SECONDS, FRAMERATE = 4, 30
@@ -89,3 +89,43 @@ def test_a_stream_declares_the_rate_that_was_asked_for(
     query = ["ffprobe", "-v", "error", "-show_entries", "stream=r_frame_rate", "-of", "csv=p=0", str(stream)]
     found = subprocess.run(query, check=True, capture_output=True, text=True).stdout.strip()
     assert found == declared
+
+
+@pytest.mark.parametrize(
+    ("framerate", "interval", "expected"),
+    [
+        (30.0, 30, [0, 8, 15, 23, 30, 38, 45, 53, 60, 90, 120]),
+        (25.0, 50, [0, 7, 13, 19, 25, 32, 38, 44, 50, 100]),
+        (30.0, 300, [0, 8, 15, 23, 30, 38, 45, 53, 60]),
+    ],
+)
+def test_key_frames_are_close_at_the_start_and_then_as_the_programme_says(
+    tmp_path: Path, framerate: float, interval: int, expected: list[int]
+) -> None:
+    video = ProgramVideo(
+        width=64, height=64, framerate=framerate, bitrate_bps=100_000, keyframe_interval_frames=interval
+    )
+    program = Program(
+        project="p", broadcast="b", epoch=1, composition_url="http://page.example/", video=video
+    )
+    stream = tmp_path / "stream.flv"
+    command = [
+        *("ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc=s=64x64:r={encoded_rate(framerate)}:d=5"),
+        *("-f", "lavfi", "-i", "anullsrc=r=48000", "-shortest"),
+        *codec_options(program, interval),
+        *("-force_key_frames:v", KEYFRAMES, str(stream)),
+    ]
+    subprocess.run(command, check=True)
+    query = [
+        "ffprobe",
+        "-v",
+        "error",
+        "-select_streams",
+        "v",
+        "-show_entries",
+        "packet=flags",
+        "-of",
+        "csv=p=0",
+    ]
+    flags = subprocess.run([*query, str(stream)], check=True, capture_output=True, text=True).stdout.split()
+    assert [number for number, flag in enumerate(flags) if "K" in flag] == expected
