@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 RETRY_MIN_S, RETRY_MAX_S = 0.1, 2.0
 STARTING_RETRY_MAX_S = 0.2
-"""While an encoder starts it is asked more often, as its show waits; where nobody listens yet that costs little."""
+"""While an encoder starts: its show waits, and an attempt costs little where nobody listens yet."""
 STARTING_S = 15.0
 PARTING_S = 2.0
 

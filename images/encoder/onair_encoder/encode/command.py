@@ -28,8 +28,8 @@ START_S, START_KEYFRAMES_S = 2.0, 0.25
 KEYFRAMES = f"expr:lt(t,{START_S + 0.1:g})*gte(t,n_forced*{START_KEYFRAMES_S:g})"
 """Of the first two seconds, beside the programme's own, which go on from the last of them.
 
-A page is shown a little before or after the first frame. Who receives the stream has it from the next key frame on,
-and with the programme's own that was up to a second later.
+A page is shown a little before or after the first frame. Who receives the stream has it from the next key
+frame on, and with the programme's own that was up to a second later.
 """
 
 RATE_OPTION = "-framerate"
