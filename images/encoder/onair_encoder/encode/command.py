@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from onair_crds.contract.program import Program
+from onair_encoder.encode.captured_rate import RATE_OPTION
 from onair_encoder.encode.codecs import codec_options, encoded_rate
 from onair_encoder.encode.progress import PROGRESS_OPTIONS
 from onair_encoder.paths import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK, START_GATE
@@ -32,7 +31,6 @@ A page is shown a little before or after the first frame. Who receives the strea
 frame on, and with the programme's own that was up to a second later.
 """
 
-RATE_OPTION = "-framerate"
 DROP_THRESHOLD = 0.3
 """A frame is dropped that is more than 0.7 frames behind the number that it would get.
 
@@ -66,8 +64,3 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),
         *("-map", "1:v", "-map", "2:a", f"unix:{MEDIA_SOCKET}"),
     ]
-
-
-def captured_rate(command: list[str]) -> Fraction:
-    """At which a command captures; 30 where it does not say."""
-    return Fraction(command[command.index(RATE_OPTION) + 1]) if RATE_OPTION in command else Fraction(30)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.encode.command import captured_rate
+from onair_encoder.encode.captured_rate import captured_rate
 from onair_encoder.encode.health import EncodeHealth
 from onair_encoder.encode.progress import AGAIN, FOLLOW, EncodeProgress, ProgressParser
 from onair_encoder.encode.start_gate import StartGate
