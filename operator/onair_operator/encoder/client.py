@@ -22,7 +22,8 @@ log = structlog.get_logger()
 RETRY_MIN_S, RETRY_MAX_S = 0.1, 2.0
 STARTING_RETRY_MAX_S = 0.2
 """While an encoder starts: its show waits, and an attempt costs little where nobody listens yet."""
-STARTING_S = 15.0
+STARTING_S = 60.0
+"""From when its pod has an address, which it has before its image is there."""
 PARTING_S = 2.0
 
 

@@ -87,7 +87,7 @@ def video_figures(url: str) -> VideoFigures:
         stream["profile"],
         (len(times) - 1) / span_s,
         sum(int(p["size"]) for p in packets) * 8 / span_s,
-        keys[1] - keys[0],
+        keys[-1] - keys[-2],  # an encode begins with closer ones
     )
 
 

@@ -94,10 +94,10 @@ class CdpPipe:
         self._waiting[number] = future
         try:
             os.write(self._write_fd, json.dumps(message).encode() + b"\0")
-            async with asyncio.timeout(timeout_s):
-                response = await future
-        except TimeoutError as error:
-            raise CdpTimeout(method) from error
+            # Not asyncio.timeout(): where this process stood still it would discard what has come meanwhile
+            if not (await asyncio.wait({future}, timeout=timeout_s))[0]:
+                raise CdpTimeout(method)
+            response = future.result()
         except OSError as error:
             raise CdpClosed(method) from error
         finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from onair_crds.contract.program import Program
 from onair_encoder.encode.captured_rate import RATE_OPTION
 from onair_encoder.encode.codecs import codec_options, encoded_rate
@@ -24,12 +26,6 @@ as the audio has to wait for as long.
 """
 
 START_S, START_KEYFRAMES_S = 2.0, 0.25
-KEYFRAMES = f"expr:lt(t,{START_S + 0.1:g})*gte(t,n_forced*{START_KEYFRAMES_S:g})"
-"""Of the first two seconds, beside the programme's own, which go on from the last of them.
-
-A page is shown a little before or after the first frame. Who receives the stream has it from the next key
-frame on, and with the programme's own that was up to a second later.
-"""
 
 DROP_THRESHOLD = 0.3
 """A frame is dropped that is more than 0.7 frames behind the number that it would get.
@@ -58,9 +54,20 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-isync", "1", "-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
         *codec_options(program, video.keyframe_interval_frames, IN_STEP),
-        *("-force_key_frames:v", KEYFRAMES),
+        *("-force_key_frames:v", keyframes(program)),
         *("-fps_mode", "cfr", "-af", SYNC, "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
         *("-recover_any_error", "1", "-recovery_wait_time", "0.1", "-drop_pkts_on_overflow", "1"),
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),
         *("-map", "1:v", "-map", "2:a", f"unix:{MEDIA_SOCKET}"),
     ]
+
+
+def keyframes(program: Program) -> str:
+    """Which frames are key frames: the programme's own, counted from the first, and closer ones at the start.
+
+    A page is shown a little before or after the first frame. Who receives the stream has it from the next key
+    frame on, and with the programme's own alone that was up to a second later.
+    """
+    video = program.video
+    step, start = max(1, round(video.framerate * START_KEYFRAMES_S)), math.floor(video.framerate * START_S)
+    return f"expr:not(mod(n,{video.keyframe_interval_frames}))+lt(n,{start})*not(mod(n,{step}))"

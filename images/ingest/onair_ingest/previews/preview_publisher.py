@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from contextlib import suppress
 
 import structlog
 
 from onair_crds.contract.ingest_gateway import Video
 from onair_crds.contract.program import ProgramRtc
-from onair_crds.room_publisher.pipe import Gone
+from onair_crds.room_publisher.pipe import Gone, Message
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.room_publisher.room_feed import RoomFeed
 from onair_crds.runtime.to_its_end import to_its_end
@@ -26,6 +27,8 @@ JOIN_TIMEOUT_S = 20.0
 """From the start of its process, which takes a second or two of CPU time first."""
 SILENT_S = 6.0
 """The process reports four times a second; on a busy machine it may be late."""
+LAST_LOOK_S = 0.5
+"""What came while this process itself stood still is there by then."""
 STALLED_S = 8.0
 """Nothing comes back from the room server for so long."""
 FIRST_S = 25.0
@@ -156,11 +159,7 @@ async def _watch(client: RoomClient) -> None:
     loop = asyncio.get_running_loop()
     responses, heard_s = 0, loop.time()
     while True:
-        try:
-            async with asyncio.timeout(SILENT_S):
-                message = await client.message()
-        except TimeoutError:
-            raise SessionError("the publishing process does not respond") from None
+        message = await _next_message(client)
         if isinstance(message, Gone):
             raise message.error
         now_s = loop.time()
@@ -169,3 +168,15 @@ async def _watch(client: RoomClient) -> None:
             responses, heard_s = found, now_s
         elif now_s - heard_s > (STALLED_S if responses else FIRST_S):
             raise SessionError("the room server sends nothing back")
+
+
+async def _next_message(client: RoomClient) -> Message:
+    """
+    Raises:
+        SessionError: nothing has come for SILENT_S.
+    """
+    for patience_s in (SILENT_S, LAST_LOOK_S):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                return await client.message()
+    raise SessionError("the publishing process does not respond")

@@ -9,7 +9,7 @@ import pytest
 
 from onair_crds.contract.program import Program, ProgramVideo
 from onair_encoder.encode.codecs import codec_options, encoded_rate
-from onair_encoder.encode.command import DROP_THRESHOLD, IN_STEP, KEYFRAMES
+from onair_encoder.encode.command import DROP_THRESHOLD, IN_STEP, keyframes
 from onair_encoder.encode.progress import ProgressParser
 
 SECONDS, FRAMERATE = 4, 30
@@ -94,14 +94,16 @@ def test_a_stream_declares_the_rate_that_was_asked_for(
 @pytest.mark.parametrize(
     ("framerate", "interval", "expected"),
     [
-        (30.0, 30, [0, 8, 15, 23, 30, 38, 45, 53, 60, 90, 120]),
-        (25.0, 50, [0, 7, 13, 19, 25, 32, 38, 44, 50, 100]),
-        (30.0, 300, [0, 8, 15, 23, 30, 38, 45, 53, 60]),
+        (30.0, 30, [0, 8, 16, 24, 30, 32, 40, 48, 56, 60, 90, 120]),
+        (25.0, 60, [0, 6, 12, 18, 24, 30, 36, 42, 48, 60, 120]),
+        (30.0, 140, [0, 8, 16, 24, 32, 40, 48, 56, 140]),
+        (10.0, 1, [*range(50)]),
     ],
 )
-def test_key_frames_are_close_at_the_start_and_then_as_the_programme_says(
+def test_key_frames_are_close_at_the_start_and_beside_them_where_the_programme_wants_them(
     tmp_path: Path, framerate: float, interval: int, expected: list[int]
 ) -> None:
+    """So segments, two seconds long at least, end where they would without."""
     video = ProgramVideo(
         width=64, height=64, framerate=framerate, bitrate_bps=100_000, keyframe_interval_frames=interval
     )
@@ -113,7 +115,7 @@ def test_key_frames_are_close_at_the_start_and_then_as_the_programme_says(
         *("ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc=s=64x64:r={encoded_rate(framerate)}:d=5"),
         *("-f", "lavfi", "-i", "anullsrc=r=48000", "-shortest"),
         *codec_options(program, interval),
-        *("-force_key_frames:v", KEYFRAMES, str(stream)),
+        *("-force_key_frames:v", keyframes(program), str(stream)),
     ]
     subprocess.run(command, check=True)
     query = [

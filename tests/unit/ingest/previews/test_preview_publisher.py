@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import cast
 
 import pytest
@@ -137,3 +138,17 @@ async def test_a_cancellation_is_not_lost_where_a_message_comes_at_the_same_mome
     watching.cancel()
     await asyncio.wait([watching], timeout=1)
     assert watching.cancelled()
+
+
+async def test_a_message_counts_that_came_while_this_process_stood_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(preview_publisher, "SILENT_S", 0.1)
+    client, loop = QueuedRoomClient(), asyncio.get_running_loop()
+    watching = asyncio.create_task(preview_publisher._watch(cast("RoomClient", client)))
+    loop.call_later(0.05, time.sleep, 0.2)
+    loop.call_later(0.09, client.reported.put_nowait, SessionProgress(responses=1))
+    await asyncio.sleep(0.3)
+    assert not watching.done()
+    with pytest.raises(SessionError, match="does not respond"):
+        await watching
