@@ -52,7 +52,11 @@ def test_an_encoder_that_announces_its_tracks_is_admitted_with_its_first_media(
     """It sends half a second, and a server that looked for longer would never ask."""
     with FfmpegEncoder(f"{pod.rtmp}/{key}", options=("-t", "0.5")) as encoder:
         assert encoder.ends() == 0
-    assert key in {each.stream_key.get_secret_value() for each in scripted_facade.asked}
+    wait_for(
+        lambda: key in {each.stream_key.get_secret_value() for each in scripted_facade.asked},
+        "the facade is asked",
+        10,
+    )
 
 
 def test_an_encoder_that_announces_nothing_is_looked_at_until_its_tracks_are_known(

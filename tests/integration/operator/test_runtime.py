@@ -254,7 +254,7 @@ async def test_a_hundred_shows_get_a_hundred_pods(operated_namespace: OperatedNa
         async def all_pods() -> bool:
             return len(await operated_namespace.pods()) == 100
 
-        await until(all_pods, "a hundred pods")
+        await until(all_pods, "a hundred pods", 60, poll_s=0.25)
     async with operated_namespace.operator():
         await operated_namespace.create("Project", "show-100", spec)
         await operated_namespace.pod("show-100-one-1")

@@ -18,10 +18,21 @@ from onair_encoder.publish.rtmp.connection import RtmpConnection
 ACK_WINDOW = 2_500_000
 
 
-def recorded(seconds: float, size: str = "320x180") -> list[Packet]:
-    """What an encoder with OBS' defaults sends, with a key frame each second."""
+def recorded(seconds: float, size: str = "320x180", interval: int = 30) -> list[Packet]:
+    """What an encoder with OBS' defaults sends, 30 pictures a second, with a key frame every `interval`."""
     inputs = [part for each in (picture(size), tone()) for part in each]
-    command = ["ffmpeg", "-nostdin", "-loglevel", "error", *inputs, "-t", str(seconds), *X264, "-g", "30"]
+    command = [
+        "ffmpeg",
+        "-nostdin",
+        "-loglevel",
+        "error",
+        *inputs,
+        "-t",
+        str(seconds),
+        *X264,
+        "-g",
+        str(interval),
+    ]
     flv = subprocess.run([*command, *AAC, "-f", "flv", "-"], check=True, capture_output=True).stdout
     return list(FlvReader().feed(flv))
 

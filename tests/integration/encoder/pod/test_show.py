@@ -95,6 +95,9 @@ def assert_snapshots(pair: PodPair) -> None:
     pair.wait_for(lambda: painted(snapshot()), "the page in a snapshot", 5.0)
     first = wall_ms(snapshot())
     assert abs(time.time() * 1000 - first) < 3000
+    pair.wait_for(
+        lambda: pair.metrics()["onair_encoder_frames_total"] > 75, "key frames are a second apart", 10.0
+    )
     with ThreadPoolExecutor(8) as threads:
         contents = set(threads.map(snapshot, range(16)))
     assert len(contents) <= 3

@@ -25,6 +25,7 @@ from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, strea
 from onair_crds.media.flv import Packet
 
 pytestmark = pytest.mark.media
+RESIZED_AFTER_S = 8
 LINGER_S = 0.5
 
 
@@ -120,22 +121,22 @@ async def test_a_size_that_changes_in_mid_stream_is_decoded_before_and_after(
             publishing = asyncio.create_task(publish_restamped(pod.rtmp, key, resized_packets(), int))
             stack.callback(publishing.cancel)
         else:
-            url, clip = pod.srt(f"publish:{key}"), resized(tmp_path)
+            url, clip = pod.srt(f"publish:{key}"), resized(tmp_path, RESIZED_AFTER_S)
             stack.enter_context(FfmpegEncoder(url, video=clip, audio=[], options=COPIED))
         await asyncio.to_thread(follower.flowing, key)
         reader = await stack.enter_async_context(reading(pod.port, secret, key))
-        await reader.read(150)
+        await reader.read(300, timeout_s=40)
     sizes = [(width, height) for _, width, height in reader.pictures()]
-    assert len(sizes) == 150
+    assert len(sizes) == 300
     first = sizes.count(SIZES[0])
-    assert 0 < first < 150
-    assert sizes == [SIZES[0]] * first + [SIZES[1]] * (150 - first)
+    assert 0 < first < 300
+    assert sizes == [SIZES[0]] * first + [SIZES[1]] * (300 - first)
 
 
 def resized_packets() -> list[Packet]:
-    """What an encoder sends that changes its size after four seconds."""
-    before, after = (recorded(4.0, f"{width}x{height}") for width, height in SIZES)
-    return before + [replace(each, timestamp_ms=each.timestamp_ms + 4_000) for each in after]
+    """What an encoder sends that changes its size in mid-stream."""
+    before, after = (recorded(RESIZED_AFTER_S, f"{width}x{height}") for width, height in SIZES)
+    return before + [replace(each, timestamp_ms=each.timestamp_ms + RESIZED_AFTER_S * 1000) for each in after]
 
 
 async def test_a_late_reader_begins_at_once_though_key_frames_are_far_apart(
@@ -244,13 +245,15 @@ async def test_timestamps_that_jump_end_no_stream_and_go_on_for_its_readers(
     def restamp(time_ms: int) -> int:
         return time_ms if time_ms < 4_000 else time_ms + jump_ms
 
-    publishing = asyncio.create_task(publish_restamped(pod.rtmp, key, recorded(10.0), restamp))
+    # Key frames two seconds apart: who reads has as long to connect again
+    packets = recorded(14.0, interval=60)
+    publishing = asyncio.create_task(publish_restamped(pod.rtmp, key, packets, restamp))
     await asyncio.to_thread(follower.flowing, key)
     async with reading(pod.port, secret, key) as reader:
-        video = await reader.read(180)
+        video = await reader.read(180, timeout_s=25)
     assert not publishing.done()
     assert not follower.interruptions(key)
     publishing.cancel()
     steps = [later.dts_us - earlier.dts_us for earlier, later in pairwise(video)]
     assert min(steps) > 0
-    assert max(steps) < 1_500_000, "what is lost at a jump ends with the next key frame"
+    assert max(steps) < 2_500_000, "what is lost at a jump ends with the next key frame"

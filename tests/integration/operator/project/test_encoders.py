@@ -265,4 +265,8 @@ async def test_the_next_run_is_on_air_while_the_last_one_stores_its_recording(
     await until(stored, "the first encoder has ended")
     assert first.status().phase in ("finished", "yielded")
     assert server.on_air == [1]
-    assert "RecordingsStored" in await operated_namespace.events()
+
+    async def told() -> bool:
+        return "RecordingsStored" in await operated_namespace.events()
+
+    await until(told, "the event, which is written beside the status")

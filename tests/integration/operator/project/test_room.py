@@ -100,13 +100,13 @@ async def test_the_first_participants_and_what_they_publish_are_told(
 async def test_a_room_that_stays_empty_is_closed_and_opened_again_by_a_new_wish_alone(
     operated_namespace: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room_plan, "EMPTY_ROOM_S", 4)
     monkeypatch.setattr(kept_rooms, "QUIET_PASSES", 1)
     async with operated(operated_namespace, server):
         room = await open_room(operated_namespace)
         async with member(server.url, server.token(room, "anna")):
             told = await room_with(operated_namespace, count=1)
             assert "emptySince" not in told
+            monkeypatch.setattr(room_plan, "EMPTY_ROOM_S", 4)
         left = await room_with(operated_namespace, count=0, phase="Open")
         assert left["emptySince"]
         assert (await room_with(operated_namespace, phase="Closed"))["wasEmpty"]
@@ -120,7 +120,6 @@ async def test_a_room_that_stays_empty_is_closed_and_opened_again_by_a_new_wish_
 async def test_a_preview_and_who_watches_unseen_hold_no_room_open(
     operated_namespace: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room_plan, "EMPTY_ROOM_S", 4)
     monkeypatch.setattr(kept_rooms, "QUIET_PASSES", 1)
     async with operated(operated_namespace, server), AsyncExitStack() as stay:
         room = await open_room(operated_namespace, sources=[{"sourceId": "source-cam"}])
@@ -131,6 +130,7 @@ async def test_a_preview_and_who_watches_unseen_hold_no_room_open(
                 for token in (preview, renderer_token(room))
             ]
             await room_with(operated_namespace, count=3, emptySince=None)
+            monkeypatch.setattr(room_plan, "EMPTY_ROOM_S", 4)
         assert (await room_with(operated_namespace, count=2))["emptySince"]
         assert (await room_with(operated_namespace, phase="Closed"))["wasEmpty"]
         for each in left:

@@ -9,6 +9,7 @@ from tests.support.event_client import HttpStream, WebSocket, events_of
 from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.fixtures import doors
 
+from onair_api.event.changes import announcer
 from onair_crds.shapes import JsonObject
 
 door, pytest_generate_tests = doors.door, doors.pytest_generate_tests
@@ -16,6 +17,12 @@ door, pytest_generate_tests = doors.door, doors.pytest_generate_tests
 LIVE = "apistream:live:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
 LAYOUT = "apistream:layout:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
 SESSION = {"SessionId": "studio-7"}
+
+
+@pytest.fixture(autouse=True)
+def watches_far_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine those of two kinds may be further apart than is waited for by default."""
+    monkeypatch.setattr(announcer, "PARENT_TIMEOUT_S", 5.0)
 
 
 class Watchers:

@@ -49,9 +49,9 @@ async def test_every_packet_arrives_once_and_the_session_ends_properly(tmp_path:
         assert len(descendants(with_argument=SENDER)) == 2
         assert "recorded/b" not in str(command_lines())
         await watched.delivery.finish()
-        # A second after the end at most: a listener that was not notified would wait for five.
+        # Three seconds after the end at most: a listener that was not notified would wait for five.
         for name in ("recorded/a", "recorded/b"):
-            await far_end.gone(name, 1.0)
+            await far_end.gone(name, 3.0)
             assert_every_packet_once(far_end.recorded(name), sent, least_s=2)
             media = decoded(far_end.recordings(name)[0])
             assert (media.width, media.height, media.errors) == (WIDTH, HEIGHT, "")
@@ -123,7 +123,7 @@ async def test_a_sender_that_ends_is_restarted_or_leaves_nothing(tmp_path: Path,
             await watched.connected("one")
             await far_end.received_more("open/one", 50_000)
         watched.want()
-        await far_end.gone("open/one", 2.0)
+        await far_end.gone("open/one", 3.0)
         await watched.delivery.finish()
         assert descendants(with_argument=SENDER) == []
 
