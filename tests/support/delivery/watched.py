@@ -75,8 +75,14 @@ class WatchedDelivery:
         )
 
 
-def assert_every_packet_once(recorded: DecodingTimes, sent: SentPackets, *, least_s: float) -> None:
-    """What was received is an unbroken part of what was sent, by the distances of its timestamps."""
+def assert_every_packet_once(
+    recorded: DecodingTimes, sent: SentPackets, *, least_s: float, name: str = ""
+) -> None:
+    """What was received is an unbroken part of what was sent, by the distances of its timestamps.
+
+    Args:
+        name: of the destination, for errors.
+    """
     for kind, type_, got in (("video", VIDEO, recorded.video), ("audio", AUDIO, recorded.audio)):
         given = sent.times(type_)
         assert got, f"no {kind} was received"
@@ -84,7 +90,7 @@ def assert_every_packet_once(recorded: DecodingTimes, sent: SentPackets, *, leas
         assert any(
             all(abs((g - got[0]) - (s - start)) < 0.004 for g, s in zip(got, given[at:], strict=False))
             for at, start in enumerate(given[: len(given) - len(got) + 1])
-        ), f"{kind} has a hole or a duplicate: {_oddities(got, 0.04)}"
+        ), f"{name} {kind} has a hole or a duplicate: {_oddities(got, 0.04)}"
 
 
 def _oddities(times: list[float], longest_s: float) -> list[tuple[float, float]]:

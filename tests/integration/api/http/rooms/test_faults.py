@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -36,12 +36,16 @@ async def test_participants_come_back_by_themselves_without_an_operator_when_the
     ):
         ends = stack.enter_context(start_facade(rooms=settings_for(server, TOKEN_S)))
         show = sign_in(facade=stays).project(**HOSTED)
-        anna_token, _ = join(show)
-        ben_token, _ = join(show, guest(show, name="ben"))
+        # Ben's does not expire: his browser may take as long to start
+        lasts = stack.enter_context(start_facade(rooms=settings_for(server)))
+        ben_token, _ = join(show, User(lasts, guest(show, name="ben").token))
         # As a Service does, which leads to another replica when one has ended
         async with cut_proxy(port_of(ends)) as service:
             url = f"ws://127.0.0.1:{service.port}{SIGNAL_PATH}"
-            async with participant(url, anna_token) as anna, participant(url, ben_token):
+            async with AsyncExitStack() as browsers:
+                await browsers.enter_async_context(participant(url, ben_token))
+                anna_token, _ = join(show)
+                anna = await browsers.enter_async_context(participant(url, anna_token))
                 await anna.until("Ben is seen", lambda report: seen(report) > 5)
                 service.lead_to(port_of(stays))
                 await asyncio.to_thread(stack.close)
