@@ -40,8 +40,6 @@ class Facts:
     images: frozenset[str] = frozenset(images.NAMES)
     """Images that are built, from current or earlier inputs; the layers of the latter are mostly reusable."""
     cluster: bool = True
-    registry: bool = True
-    """The image of the local registry is built."""
     rooms: bool = True
     """The cluster has a room server."""
 
@@ -61,7 +59,6 @@ def facts() -> Facts:
         network_plugin=images.was_built(delivery_servers.NETWORK_PLUGIN),
         images=built,
         cluster=has_cluster(),
-        registry=images.was_built("registry"),
         rooms=has_cluster() and images.ROOMS_INSTALLED.exists(),
     )
 
@@ -106,25 +103,22 @@ def node_tasks(known: Facts) -> list[Task]:
     ]
 
 
-def environment(known: Facts, *, rooms: bool = True, registry: bool = True) -> list[Task]:
+def environment(known: Facts, *, rooms: bool = True) -> list[Task]:
     """Returns all tasks up to the installed chart.
 
     Args:
         rooms: with the room server.
-        registry: images come to the nodes by the local registry, not whole.
     """
     names = tuple(name for name in IMAGES if rooms or name != images.ROOMS)
     built = tuple(f"image {name}" for name in names)
     cold = not known.cluster
-    cluster = Task("cluster", kind.cluster_task, ("clients", "node image", "base image"), 30 if cold else 3)
-    push = Task("push", kind.push_task(names), built, 50 if cold else 0)
-    pull = Task("load", kind.load_task(names), ("push", "cluster"), 30 if cold else 0)
-    hand_over = Task("load", kind.import_task(names), (*built, "cluster"), 40 if cold else 0)
     return [
         *clients(known),
         *image_tasks(known, names),
         *node_tasks(known),
-        *((push, cluster, pull) if registry else (cluster, hand_over)),
+        Task("push", kind.push_task(names), built, 50 if cold else 0),
+        Task("cluster", kind.cluster_task, ("clients", "node image", "base image"), 30 if cold else 3),
+        Task("load", kind.load_task(names), ("push", "cluster"), 30 if cold else 0),
         Task("chart", chart.chart_task(names), ("load",), 16 if cold else 8),
     ]
 
@@ -167,7 +161,6 @@ def of(what: str, known: Facts) -> list[Task]:
             return environment(known)
         case "demo":
             # No show of the demo has a room; their server takes as long to build as a fifth of the rest
-            rooms = known.rooms or images.ROOMS in known.images
-            return environment(known, rooms=rooms, registry=known.registry)
+            return environment(known, rooms=known.rooms or images.ROOMS in known.images)
         case _:
             raise ValueError(what)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from onair_dev.cluster import base_images, images, node_images, registry
+from onair_dev.cluster import base_images, images, registry
 from onair_dev.cluster.base_images import write
+from onair_dev.cluster.images import Image
 from onair_dev.cluster.nodes import ENV, containers, kubectl, node_names, nodes_report, pods_ready
-from onair_dev.commands import output_of, succeeds
+from onair_dev.commands import Cancelled, output_of, run_logged, succeeds
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
 from onair_dev.settings import (
@@ -31,9 +32,9 @@ from onair_dev.tools.cluster_tools import program
 
 STAMP = CACHE / f"{CLUSTER}.cluster"
 REVIVE_S = 90
+PULL_ATTEMPTS = 3
 INOTIFY = {"fs.inotify.max_user_instances": 1024, "fs.inotify.max_user_watches": 524288}
-NETWORK = "kind"
-"""Docker's, of the nodes."""
+CERTS_D = "/etc/containerd/certs.d"
 
 
 def config() -> str:
@@ -45,7 +46,7 @@ def config() -> str:
     ]
     nodes: list[dict[str, object]] = [{"role": role, "labels": labels} for role, labels in NODES]
     nodes[0]["extraPortMappings"] = ports
-    patch = f'[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "{node_images.CERTS_D}"\n'
+    patch = f'[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "{CERTS_D}"\n'
     wanted = {
         "kind": "Cluster",
         "apiVersion": "kind.x-k8s.io/v1alpha4",
@@ -126,15 +127,42 @@ def revive(current: Step) -> bool:
 
 
 def connect(current: Step, node_image: str) -> None:
-    """Restores what a restart of the nodes loses: routes between them, and where they find the registry."""
+    """Restores what a restart of the nodes loses: routes between them, and the registry's configuration."""
     if node_image == NODE_BUILT:
         current.run("adding routes between the nodes", "routes", [KIND_NODE / "routes", CLUSTER], env=ENV)
-    folder = f"{node_images.CERTS_D}/{registry.HOST}"
+    registry.ensure_registry(current)
+    registry.connect_to("kind")
+    folder = f"{CERTS_D}/{registry.HOST}"
     hosts = f'[host."http://{REGISTRY_CONTAINER}:5000"]'
     for node in node_names():
         script = f"mkdir -p '{folder}' && echo '{hosts}' > '{folder}/hosts.toml'"
         if not succeeds(["docker", "exec", node, "sh", "-c", script]):
             raise Failed(f"the registry cannot be configured on node {node}", "make down, then retry")
+
+
+def pull_all(node: str, images: list[Image]) -> None:
+    """Pulls missing images onto a node. What an attempt has fetched stays there, so the next goes on from it.
+
+    Raises:
+        Failed: an image could not be pulled in PULL_ATTEMPTS attempts; it names the node and the cause.
+    """
+    ctr = ["docker", "exec", node, "ctr", "--namespace", "k8s.io", "images"]
+    present = output_of([*ctr, "ls", "-q"]).split()
+    for reference in map(registry.reference_for_pods, images):
+        if reference in present:
+            continue
+        pull = [*ctr, "pull", "--hosts-dir", CERTS_D, reference]
+        doing = f"{node} could not pull {reference}"
+        for attempt in range(1, PULL_ATTEMPTS + 1):
+            try:
+                run_logged(doing, f"pull-{node}-{attempt}", pull, remedy="retry")
+                break
+            except Cancelled:
+                raise
+            except Failed:
+                if attempt == PULL_ATTEMPTS:
+                    raise
+                time.sleep(attempt)
 
 
 def wait_for_system(current: Step) -> None:
@@ -183,38 +211,14 @@ def load_task(names: Sequence[str]) -> Callable[[Step], None]:
     """Returns a task that pulls our images onto the worker nodes, so that no pod waits for one."""
 
     def run(current: Step) -> None:
-        registry.ensure_registry(current)
-        registry.connect_to(NETWORK)
         current.doing = "pulling the images onto the nodes"
+        workers = [name for name in node_names() if "control-plane" not in name]
         wanted = images.all_images(names)
-        current.detail = _on_each_worker(lambda node: node_images.pull(node, wanted))
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda node: pull_all(node, wanted), workers))
+        current.detail = f"onto {len(workers)} nodes"
 
     return run
-
-
-def import_task(names: Sequence[str]) -> Callable[[Step], None]:
-    """Returns a task that hands our images to the worker nodes without a registry, each of them whole.
-
-    For a first time: a registry that has to be built, and layers that are compressed for it, take a minute.
-    Where it is there, it sends what has changed alone.
-    """
-
-    def run(current: Step) -> None:
-        current.doing = "importing the images into the nodes"
-        wanted = images.all_images(names)
-        with registry.named_for_pods(wanted):
-            workers = _on_each_worker(lambda node: node_images.import_into(node, wanted))
-        current.detail = f"{workers}, without a registry"
-
-    return run
-
-
-def _on_each_worker(load: Callable[[str], None]) -> str:
-    """Loads images onto all workers at once; returns where."""
-    workers = [name for name in node_names() if "control-plane" not in name]
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(load, workers))
-    return f"onto {len(workers)} nodes"
 
 
 def down(current: Step) -> None:

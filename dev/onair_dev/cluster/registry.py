@@ -4,8 +4,6 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 from onair_dev.cluster.images import Image, ensure_image
 from onair_dev.commands import output_of, succeeds
@@ -18,7 +16,7 @@ HOST = f"localhost:{REGISTRY_PORT}"
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 START_TIMEOUT_S = 30
 _STARTING = threading.Lock()
-"""Whoever needs it first starts it."""
+"""Images are pushed while the cluster is created: both tasks need the registry."""
 
 
 def ensure_registry(current: Step) -> None:
@@ -84,31 +82,12 @@ def reference_for_pods(image: Image) -> str:
     return f"{HOST}/{image.reference}"
 
 
-@contextmanager
-def named_for_pods(images: Sequence[Image]) -> Iterator[None]:
-    """Gives images in the engine, for a while, the names by which pods refer to them.
-
-    Raises:
-        Failed: one of them does not exist.
-    """
-    given: list[str] = []
-    try:
-        for image in images:
-            name = reference_for_pods(image)
-            if not succeeds(["docker", "tag", image.reference, name]):
-                raise Failed(f"{image.reference} does not exist", "run `make images`")
-            given.append(name)
-        yield
-    finally:
-        if given:
-            output_of(["docker", "image", "rm", "--no-prune", *given])
-
-
 def push(current: Step, image: Image) -> None:
     """Pushes an image unless the registry has its tag."""
     if head(f"/v2/{image.repository}/manifests/{image.tag}", MANIFEST):
         return
-    with named_for_pods([image]):
-        current.run(
-            f"pushing {image.name}", f"push-{image.name}", ["docker", "push", reference_for_pods(image)]
-        )
+    target = reference_for_pods(image)
+    if not succeeds(["docker", "tag", image.reference, target]):
+        raise Failed(f"{image.reference} does not exist", "run `make images`")
+    current.run(f"pushing {image.name}", f"push-{image.name}", ["docker", "push", target])
+    output_of(["docker", "image", "rm", "--no-prune", target])

@@ -19,7 +19,6 @@ NOTHING = Facts(
     network_plugin=False,
     images=frozenset(),
     cluster=False,
-    registry=False,
     rooms=False,
 )
 
@@ -49,18 +48,9 @@ def test_the_first_demo_leaves_the_room_server_out_and_no_other_command_does() -
         for what in ("demo", "up", "images", "test", "bench")
     }
     assert built == {"demo": False, "up": True, "images": True, "test": True, "bench": True}
-    loaded = next(task.needs for task in of("demo", NOTHING) if task.name == "load")
-    assert "image livekit" not in loaded
-    assert "image api" in loaded
-
-
-def test_the_first_demo_needs_no_registry_and_one_that_finds_its_image_uses_it() -> None:
-    pushed = {
-        (what, built): any(task.name == "push" for task in of(what, Facts(registry=built)))
-        for what in ("demo", "up", "test", "bench")
-        for built in (False, True)
-    }
-    assert [key for key, pushes in pushed.items() if not pushes] == [("demo", False)]
+    pushed = next(task.needs for task in of("demo", NOTHING) if task.name == "push")
+    assert "image livekit" not in pushed
+    assert "image api" in pushed
 
 
 def test_a_demo_leaves_the_room_server_of_a_cluster_that_has_it() -> None:
