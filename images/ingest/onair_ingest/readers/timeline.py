@@ -39,8 +39,9 @@ class Timeline:
                 break
         else:
             self.jumps += bool(self._last_at_s)
-            self._offsets = [expected_ms - timestamp_ms, *self._offsets[:1]]
-            placed = expected_ms
+            # Later than the last in any case: it may come with it, where both were late
+            placed = max(expected_ms, self._last_ms + 1) if self._last_at_s else expected_ms
+            self._offsets = [placed - timestamp_ms, *self._offsets[:1]]
         if placed >= self._last_ms:
             self._last_ms, self._last_at_s = placed, now_s
         return placed

@@ -50,3 +50,10 @@ def test_a_burst_after_a_stall_keeps_its_distances() -> None:
     timeline.place(0, 1.0)
     assert [timeline.place(t, 6.0) for t in (40, 80, 120)] == [40, 80, 120]
     assert timeline.jumps == 0
+
+
+def test_a_jump_is_later_than_what_came_in_the_same_moment() -> None:
+    timeline = Timeline()
+    before = timeline.place(1_000, 10.0)
+    assert timeline.place(3_601_000, 10.0) == before + 1
+    assert timeline.place(3_601_033, 10.0) == before + 34
