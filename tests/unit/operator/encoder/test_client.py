@@ -36,7 +36,7 @@ class SilentConnection:
         pass
 
 
-class Pauses:
+class RetryPauses:
     """Those between attempts; the clock is theirs."""
 
     def __init__(self, enough_s: float) -> None:
@@ -55,7 +55,7 @@ class Pauses:
 
 
 async def pauses_s(monkeypatch: pytest.MonkeyPatch, enough_s: float, *told: EncoderStatus) -> list[float]:
-    pauses, connection = Pauses(enough_s), SilentConnection()
+    pauses, connection = RetryPauses(enough_s), SilentConnection()
     connection.told += told
     monkeypatch.setattr(module, "EncoderConnection", lambda *_: connection)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: pauses.now_s))
