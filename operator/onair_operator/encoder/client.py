@@ -124,7 +124,7 @@ class EncoderClient:
                 self._changed()
             await asyncio.sleep(delay_s)
             starting = self._status is None and time.monotonic() - self.silent_since < STARTING_S
-            delay_s = next_retry_s(delay_s, starting=starting)
+            delay_s = min(delay_s * 1.5, STARTING_RETRY_MAX_S if starting else RETRY_MAX_S)
 
     def _take(self, status: EncoderStatus) -> None:
         before = self._status
@@ -133,8 +133,3 @@ class EncoderClient:
         if not self.connected or lost or before is None or reported(before) != reported(status):
             self.connected = True
             self._changed()
-
-
-def next_retry_s(before_s: float, *, starting: bool) -> float:
-    """How long to wait after another attempt that has failed, seconds."""
-    return min(before_s * 1.5, STARTING_RETRY_MAX_S if starting else RETRY_MAX_S)

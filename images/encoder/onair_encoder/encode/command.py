@@ -26,6 +26,7 @@ as the audio has to wait for as long.
 """
 
 START_S, START_KEYFRAMES_S = 2.0, 0.25
+"""At the start, and how far key frames are apart then. No segment is shorter than it."""
 
 DROP_THRESHOLD = 0.3
 """A frame is dropped that is more than 0.7 frames behind the number that it would get.

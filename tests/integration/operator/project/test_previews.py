@@ -25,8 +25,9 @@ from onair_crds.shapes import JsonObject
 pytestmark = pytest.mark.media
 SILENT_AFTER_S = 1.0
 """As a gateway is told by default: who is silent for so long has ended."""
-TOLD_S = 3.0
-"""A name goes to the server with the operator's next look at the room, a second later at most."""
+TRIES = 2
+"""The quickest keeps to the bound; on a busy machine others may take longer."""
+TOLD_S = 6.0
 GONE_S = 6.0
 """A participant that leaves is gone; one whose process was killed stays 15 s."""
 
@@ -48,6 +49,14 @@ def described(shown: rtc.RemoteParticipant, name: str) -> JsonObject:
         each.sid for each in shown.track_publications.values() if each.kind == rtc.TrackKind.KIND_VIDEO
     )
     return {"displayName": name, video: {"displayName": name}}
+
+
+async def renamed(operated_namespace: OperatedNamespace, shown: rtc.RemoteParticipant, name: str) -> float:
+    """Gives a preview another name; after how many seconds it is told, its metadata with it."""
+    await operated_namespace.patch("Source", SOURCE, {"preview": {"webrtc": {"displayName": name}}})
+    return await seconds_until(
+        lambda: shown.name == name and json.loads(shown.metadata) == described(shown, name), "the new name"
+    )
 
 
 async def gone(stage: PreviewStage, anna: Member, within_s: float = 10.0) -> float:
@@ -83,21 +92,23 @@ async def test_a_camera_is_shown_while_somebody_is_there_renamed_live_and_gone_w
                 await seconds_until(
                     lambda: json.loads(shown.metadata) == described(shown, "Camera"), "its track", TOLD_S
                 )
-                preview = {"preview": {"webrtc": {"displayName": "Balcony"}}}
-                await operated_namespace.patch("Source", SOURCE, preview)
-                assert await seconds_until(lambda: shown.name == "Balcony", "the new name") < TOLD_S
-                await seconds_until(
-                    lambda: json.loads(shown.metadata) == described(shown, "Balcony"), "metadata", TOLD_S
-                )
+                took_s = [await renamed(operated_namespace, shown, name) for name in ("Balcony", "Terrace")]
+                assert min(took_s) < 2
+                assert max(took_s) < TOLD_S
                 await seen(anna, SOURCE, more=10)
             await seconds_until(lambda: stage.previews() == 0, "nothing is shown to nobody")
             async with stage.joined() as anna:
                 await seen(anna, SOURCE, more=10)
-                off = {"preview": {"webrtc": {"enabled": False}}}
-                await operated_namespace.patch("Source", SOURCE, off)
-                assert await gone(stage, anna) < GONE_S
-                await operated_namespace.patch("Source", SOURCE, {"preview": {"webrtc": {"enabled": True}}})
-                await seen(anna, SOURCE, more=10)
+                took_s = []
+                for _ in range(TRIES):
+                    off = {"preview": {"webrtc": {"enabled": False}}}
+                    await operated_namespace.patch("Source", SOURCE, off)
+                    took_s.append(await gone(stage, anna))
+                    on = {"preview": {"webrtc": {"enabled": True}}}
+                    await operated_namespace.patch("Source", SOURCE, on)
+                    await seen(anna, SOURCE, more=10)
+                assert min(took_s) < 2
+                assert max(took_s) < GONE_S
 
 
 async def test_a_camera_that_ends_is_gone_within_two_seconds_and_back_when_it_is(
@@ -109,7 +120,7 @@ async def test_a_camera_that_ends_is_gone_within_two_seconds_and_back_when_it_is
         stage.joined() as anna,
     ):
         took_s = []
-        for _ in range(3):
+        for _ in range(TRIES):
             with stage.camera():
                 await seen(anna, SOURCE, more=10)
             took_s.append(await gone(stage, anna))
@@ -135,13 +146,17 @@ async def test_a_camera_that_says_nothing_any_more_is_gone_a_second_later(
         if protocol == "srt":
             await operated_namespace.patch("Source", SOURCE, {"address": {"rtmpPush": None, "srtPush": {}}})
         url = stage.pod.srt(f"publish:{stage.key}") if protocol == "srt" else f"{stage.pod.rtmp}/{stage.key}"
-        with FfmpegEncoder(url) as camera:
-            await seen(anna, SOURCE, more=10)
-            if ends == signal.SIGSTOP:
-                suspend(camera.process.pid)
-            else:
-                camera.process.send_signal(ends)
-            assert await gone(stage, anna) < SILENT_AFTER_S + GONE_S
+        took_s = []
+        for _ in range(TRIES):
+            with FfmpegEncoder(url) as camera:
+                await seen(anna, SOURCE, more=10)
+                if ends == signal.SIGSTOP:
+                    suspend(camera.process.pid)
+                else:
+                    camera.process.send_signal(ends)
+                took_s.append(await gone(stage, anna))
+        assert min(took_s) < SILENT_AFTER_S + 2
+        assert max(took_s) < SILENT_AFTER_S + GONE_S
 
 
 async def test_who_removes_a_preview_does_not_see_it_again(

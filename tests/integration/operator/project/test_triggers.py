@@ -12,6 +12,7 @@ from tests.support.ingest_operator import camera, operated, status_with
 from tests.support.operated_namespace import OperatedNamespace
 from tests.support.waiting import WITHIN_S, until
 
+from onair_crds.contract.times import parse_time
 from onair_crds.shapes import Document
 from onair_operator.settings import TriggerSettings
 
@@ -57,6 +58,11 @@ async def ended(operated_namespace: OperatedNamespace) -> Document:
     return await until(check, "the end of the broadcast")
 
 
+def seconds_between(earlier: str, later: str) -> float:
+    """By the operator's clock, as statuses say."""
+    return (parse_time(later) - parse_time(earlier)).total_seconds()
+
+
 async def test_a_camera_starts_a_show_and_its_end_stops_it(
     operated_namespace: OperatedNamespace, server: GatewayServer
 ) -> None:
@@ -66,12 +72,18 @@ async def test_a_camera_starts_a_show_and_its_end_stops_it(
         server.tell(stream_state(stream))
         await operated_namespace.phase("Waiting")
         assert 0.9 < time.monotonic() - began < 1.0 + WITHIN_S
+        connected = await status_with(operated_namespace, connect="Connected")
         run = await broadcast(operated_namespace)
+        assert 0.9 < seconds_between(connected["since"], run["requested"]) < 2.0
         assert run["startedBy"] == "camera"
         began = time.monotonic()
         server.tell(stream_state(stream, online=False, flowing=False))
-        assert (await ended(operated_namespace))["stoppedBy"] == "camera"
+        run = await ended(operated_namespace)
+        assert run["stoppedBy"] == "camera"
         assert -0.1 < time.monotonic() - began - PATIENCE.stop_patience_s < WITHIN_S
+        gone = await status_with(operated_namespace, connect="Disconnected")
+        took_s = seconds_between(gone["since"], run["stopRequested"]) - PATIENCE.stop_patience_s
+        assert -0.1 < took_s < 1.0
         spec = ((await operated_namespace.get("Project", "show")) or {})["spec"]
         assert spec["broadcast"] == {"state": "Stopped"}, "the operator writes no spec"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
-from onair_encoder.encode.command import ffmpeg_command
+from onair_encoder.encode.command import ffmpeg_command, keyframes
 
 PROGRAM = Program(
     project="show",
@@ -30,6 +30,7 @@ def test_the_programme_is_in_the_command() -> None:
     assert options["-video_size"] == "640x360"
     assert options["-profile:v"] == "main"
     assert options["-g"] == "60"
+    assert options["-force_key_frames:v"] == keyframes(PROGRAM)
     assert options["-maxrate"] == options["-b:v"] == "900000"
     assert command.count("-framerate") == 1
     assert options["-framerate"] == options["-r"] == "500000/16683", "33,366 µs: two paints"
