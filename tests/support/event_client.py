@@ -13,7 +13,8 @@ from typing import Any, Protocol, Self
 from urllib.parse import urlencode
 
 import httpx
-from tests.support.facade import DEADLINE_S, User
+from tests.support.facade import DEADLINE_S, FacadeThread, User
+from tests.support.waiting import wait_for
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
@@ -21,6 +22,8 @@ from websockets.typing import Subprotocol
 from onair_crds.shapes import JsonObject
 
 PUBLISH = "/event/v2/publish"
+
+ANNOUNCED_S = 1.0
 
 QUIET_S = 0.25
 """How long a stream must stay silent to count as silent; deliveries take a few milliseconds."""
@@ -51,10 +54,22 @@ class HttpAddress(Protocol):
     """Of the HTTP interface."""
 
 
+def wait_for_announcements(at: HttpAddress) -> None:
+    """Waits until a replica has announced what it has, so that no stream is told of what a test did before it.
+
+    A test that holds up a replica's watches goes on after a moment.
+    """
+    if isinstance(at, FacadeThread):
+        with contextlib.suppress(AssertionError):
+            wait_for(at.has_announced, timeout_s=ANNOUNCED_S)
+
+
 class WebSocket:
     """A stream over WebSocket."""
 
     def __init__(self, at: HttpAddress, token: str | None, *, way: str = "subprotocol", **query: str) -> None:
+        self._at = at
+        wait_for_announcements(at)
         headers = {"Authorization": f"Bearer {token}"} if way == "header" else {}
         if way == "query" and token is not None:
             query["access_token"] = token
@@ -98,6 +113,7 @@ class WebSocket:
         return self.next()["result"]  # type: ignore[no-any-return]
 
     def subscribe(self, name: str = "*", **target: str) -> None:
+        wait_for_announcements(self._at)
         result = self.ask(subscribe={"name": name, **({"target": target} if target else {})})
         assert "subscribed" in result, result
 
@@ -119,6 +135,7 @@ class HttpStream:
     """A stream as a plain HTTP response: newline-delimited JSON, or server-sent events."""
 
     def __init__(self, facade: HttpAddress, user: User, *, sse: bool = False, **query: str) -> None:
+        wait_for_announcements(facade)
         self._messages: queue.Queue[str | None] = queue.Queue()
         headers = {**user.headers, **({"Accept": "text/event-stream"} if sse else {})}
         self._client = httpx.Client(base_url=facade.url, trust_env=False, timeout=None)

@@ -19,7 +19,9 @@ from tests.support.waiting import wait_for
 
 from onair_api.__main__ import server
 from onair_api.cache.view import View
+from onair_api.event.changes.announcer import KINDS
 from onair_api.event.custom.bus import Bus
+from onair_api.event.event import Position
 from onair_api.services import Services
 from onair_api.settings import CacheSettings, ListenSettings, Settings
 from onair_crds.kube.client import KubeClient
@@ -89,6 +91,14 @@ class FacadeThread:
         bus = self.services.events.bus
         assert bus
         return bus
+
+    def has_announced(self) -> bool:
+        """Whether all that this replica can show has been announced; the watches may be behind its own writes."""
+        for kind in KINDS:
+            announced = self.services.events.announcer.announced(kind)
+            if any(announced is None or announced < Position(e.version) for e in self.view.entries(kind)):
+                return False
+        return True
 
     def _listens(self) -> bool:
         if self._failure:

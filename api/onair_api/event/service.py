@@ -59,8 +59,8 @@ class Events:
         self.bus = Bus(settings.redis, events, buffer, delivery.deliver) if settings.redis.url else None
         redis = self.bus.redis if self.bus else None
         self.details = EventDetails(redis, self._redis_connected)
-        self._announcer = ChangeAnnouncer(records, events.prefix, self.details, buffer, delivery.deliver)
-        cluster.listen(self._announcer)
+        self.announcer = ChangeAnnouncer(records, events.prefix, self.details, buffer, delivery.deliver)
+        cluster.listen(self.announcer)
         self.publisher = EventPublisher(cluster, self.bus)
         self.rooms = RoomEvents(cluster, self.bus, events.prefix)
         store = SessionStore(redis, self._redis_connected, events.replay_s)
@@ -88,7 +88,7 @@ class Events:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._announcer.stop()
+        await self.announcer.stop()
         if self.bus:
             await self.bus.stop()
 

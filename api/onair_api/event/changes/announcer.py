@@ -104,6 +104,10 @@ class ChangeAnnouncer:
             self._parents.learn(entry)
         self._take(before, entry, position, _new_note(before, entry))
 
+    def announced(self, kind: str) -> Position | None:
+        """How far changes of a kind have been announced; None while it is not followed."""
+        return self._buffer.position(kind)
+
     def _remove(self, before: Entry, last: Entry | None, position: Position) -> None:
         """An object is gone; `last` is its final version, where the watch gave one."""
         del self._seen[before.kind][before.name]
