@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import time
+from collections.abc import Iterable
 
 import structlog
 from prometheus_client import Counter, Histogram
@@ -14,7 +15,7 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.resources.base import Resource
 from onair_crds.resources.kinds import KINDS
-from onair_operator.cluster.actions import ResourceEvent
+from onair_operator.cluster.actions import Action, ResourceEvent, WriteStatus
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.key_failures import Failures
 from onair_operator.cluster.lease import LeaseExpired
@@ -164,7 +165,8 @@ class ReconcileLoop:
                 observed = reconciler.observe(world, key.name)
                 if observed is not None:
                     plan = reconciler.make_plan(observed, dt.datetime.now(dt.UTC), self._settings)
-                    await applier.apply(plan)
+                    with world.begins(_begun_by(plan)):
+                        await applier.apply(plan)
                 self._failures.forget(key)
             except ApiError as error:
                 outcome = "conflict" if error.conflict else "failed"
@@ -206,3 +208,9 @@ class ReconcileLoop:
             await asyncio.sleep(NODE_INTERVAL_S)
             for node in suspects(world) | world.nodes.dead:
                 self._queue.add(Key(NODE, node))
+
+
+def _begun_by(plan: Iterable[Action]) -> str | None:
+    """The project of which a plan begins a run."""
+    begun = (each for each in plan if isinstance(each, WriteStatus) and each.begins_run)
+    return next((each.resource.name for each in begun), None)

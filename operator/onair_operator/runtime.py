@@ -148,6 +148,7 @@ class _Runtime:
             page_tokens=PageTokens(page_key, settings.token_issuer),
             ingest_addresses=addresses,
             receivers=[receiver] if receiver else [],
+            run_quotas=settings.quotas,
         )
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)

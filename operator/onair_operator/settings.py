@@ -128,6 +128,22 @@ class TriggerSettings(OperatorPart):
     """Disconnected: a reconnect within it does not end a show."""
 
 
+class RunQuota(OperatorPart):
+    """What one tenant may have on air, or waiting to be, for a source to start a broadcast; 0: no limit."""
+
+    broadcasts: Annotated[int, Field(ge=0)]
+    pixels_per_second: Annotated[int, Field(ge=0)]
+    """Width × height × frame rate of all; 62208000 is 1080p30."""
+
+
+class RunQuotas(OperatorPart):
+    """As the facade has them for the broadcasts that it starts."""
+
+    per_service: RunQuota = RunQuota(broadcasts=500, pixels_per_second=31_104_000_000)
+    """Of all users of a service together."""
+    per_user: RunQuota = RunQuota(broadcasts=50, pixels_per_second=3_110_400_000)
+
+
 class RtcProviderSettings(OperatorPart):
     """A provider of rooms that destinations may name by `app_id`."""
 
@@ -238,6 +254,7 @@ class OperatorSettings(ProgramSettings):
     encoder: EncoderSettings = EncoderSettings()
     broadcast: BroadcastSettings = BroadcastSettings()
     triggers: TriggerSettings = TriggerSettings()
+    quotas: RunQuotas = RunQuotas()
     rtc: RtcSettings = RtcSettings()
     """Providers of rooms of real-time communication."""
     ingest: IngestSettings = IngestSettings()

@@ -55,7 +55,7 @@ class HttpAddress(Protocol):
 
 
 def wait_for_announcements(at: HttpAddress) -> None:
-    """Waits until a replica has announced what it has, so that no stream is told of what a test did before it.
+    """Waits until a replica has announced all it has, so that no stream is told of what came before it.
 
     A test that holds up a replica's watches goes on after a moment.
     """

@@ -93,7 +93,7 @@ class FacadeThread:
         return bus
 
     def has_announced(self) -> bool:
-        """Whether all that this replica can show has been announced; the watches may be behind its own writes."""
+        """Whether all that this replica shows has been announced; its watches may be behind its writes."""
         for kind in KINDS:
             announced = self.services.events.announcer.announced(kind)
             if any(announced is None or announced < Position(e.version) for e in self.view.entries(kind)):

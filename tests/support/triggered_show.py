@@ -11,7 +11,7 @@ from onair_crds.contract.times import format_time
 from onair_crds.resources.project import BroadcastStatus, Project
 from onair_crds.resources.source import SourceStatus
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import Requeue, WriteStatus
+from onair_operator.cluster.actions import Requeue, ResourceEvent, WriteStatus
 from onair_operator.project.plan import make_plan
 
 
@@ -29,6 +29,10 @@ class TriggeredShow:
         self.runs: list[str] = []
         """Ids of all runs, in order."""
         self.writes = 0
+        self.used_up: str | None = None
+        """The quota without room for another run."""
+        self.events: list[str] = []
+        """Reasons of all that was reported."""
         self.requeue_s: float | None = None
         for each in triggers:
             self.disconnect(each["sourceId"])
@@ -69,13 +73,16 @@ class TriggeredShow:
     def look(self) -> None:
         """Plans until nothing is to be written any more, as the loop does."""
         for _ in range(5):
-            plan = make_plan(world(self.project, trigger_sources=self.sources), self.now, SETTINGS)
+            plan = make_plan(
+                world(self.project, trigger_sources=self.sources, used_up=self.used_up), self.now, SETTINGS
+            )
             waits = [each.after_s for each in plan if isinstance(each, Requeue)]
             self.requeue_s = min(waits, default=None)
             written = [each.status for each in plan if isinstance(each, WriteStatus)]
             if not written:
                 return
             self.writes += 1
+            self.events += [each.reason for each in plan if isinstance(each, ResourceEvent)]
             document = self.project.model_dump(mode="json", by_alias=True)
             document["status"] = written[0].manifest()
             self.project = Project.model_validate(document)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import orjson
-from pydantic.alias_generators import to_camel
 
 from onair_api.cache.tally import Amounts, Node, Tally
 from onair_api.cache.view import View
@@ -20,6 +19,7 @@ from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, GUEST_CODE, L
 from onair_api.errors import ResourceExhausted
 from onair_api.settings import QuotaSettings
 from onair_crds.contract.labels import GUEST_CODE_LABEL
+from onair_crds.contract.quotas import BROADCASTS, PIXELS, SERVICE, USER, pixels_per_s, quota_text
 from onair_crds.kube.store import Change, Entry
 from onair_crds.shapes import Document, JsonObject
 
@@ -34,17 +34,14 @@ COUNTED = {
     LAYOUT: "layouts",
     GUEST_CODE: "guest_codes",
 }
-BROADCASTS, PIXELS, METADATA = "broadcasts", "pixels_per_second", "metadata_bytes"
-SERVICE, USER = "service", "user"
-SCOPES = {SERVICE: "perService", USER: "perUser"}
+METADATA = "metadata_bytes"
 
 
 class QuotaExceeded(ResourceExhausted):
     """Names the quota, its limit, and what is there."""
 
     def __init__(self, scope: str, name: str, limit: int, present: int) -> None:
-        quota = f"api.quotas.{SCOPES[scope]}.{to_camel(name)}"
-        text = f"the quota {quota} is {limit}, of which {present} are in use"
+        text = quota_text(scope, name, limit, present)
         super().__init__(text, retry_after_s=RETRY_AFTER_S)
         self._violation = {"subject": scope, "description": text}
 
@@ -185,10 +182,3 @@ def metadata_bytes(spec: JsonObject) -> int:
         return len(orjson.dumps(metadata))
     except orjson.JSONEncodeError:  # integers of more than 64 bits
         return len(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")).encode())
-
-
-def pixels_per_s(spec: JsonObject) -> int:
-    """Pixels that a project's broadcast encodes in a second."""
-    video = (spec.get("rendering") or {}).get("video") or {}
-    width, height = int(video.get("width", 1280)), int(video.get("height", 720))
-    return round(width * height * float(video.get("framerate", 30)))

@@ -54,6 +54,14 @@ broadcast:
 triggers:
   startPatienceS: {{ .Values.triggers.startPatienceSeconds }}
   stopPatienceS: {{ .Values.triggers.stopPatienceSeconds }}
+quotas:
+  {{- range $scope := list "perService" "perUser" }}
+  {{ $scope }}:
+    {{- with index $.Values.api.quotas $scope }}
+    broadcasts: {{ .broadcasts | int64 }}
+    pixelsPerSecond: {{ .pixelsPerSecond | int64 }}
+    {{- end }}
+  {{- end }}
 {{- $providers := list }}
 {{- range $index, $provider := .Values.rtc.providers }}
 {{- $credentials := printf "/etc/onair-rtc/%d" $index }}

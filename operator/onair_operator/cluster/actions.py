@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from onair_crds.contract.ingest_gateway import Pulls
 from onair_crds.contract.program import Program
 from onair_crds.resources.base import Resource, Status
-from onair_crds.resources.project import Project, ProjectStatus
+from onair_crds.resources.project import BroadcastStatus, Project, ProjectStatus
 from onair_crds.resources.source import Source
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.observed import PodView
@@ -42,6 +42,18 @@ class WriteStatus:
         if not isinstance(before, Project) or not isinstance(after, ProjectStatus):
             return not isinstance(before, Source)
         return _records(before.status) == _records(after)
+
+    @property
+    def begins_run(self) -> bool:
+        """Whether it is the first record of a run."""
+        before, after = self.resource, self.status
+        if not isinstance(before, Project) or not isinstance(after, ProjectStatus):
+            return False
+        return _active(after.broadcast) and not _active(before.status.broadcast)
+
+
+def _active(broadcast: BroadcastStatus | None) -> bool:
+    return broadcast is not None and broadcast.phase.active
 
 
 def _records(status: ProjectStatus) -> tuple[object, ...]:

@@ -16,6 +16,7 @@ from onair_crds.contract.labels import (
 from onair_crds.contract.rooms import room_name
 from onair_crds.kube.apis import CUSTOM, NODES, PODS, SECRETS, Api
 from onair_crds.kube.store import Index, IndexKey, Kinds, Trim
+from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.shapes import Document
 from onair_operator.cluster.layout_content import compressed
 
@@ -47,6 +48,8 @@ METADATA_ONLY = {NODE}
 MADE_FOR = {DESTINATION_LABEL: DESTINATION, SOURCE_LABEL: SOURCE}
 """By the label of a Secret that the facade made: the kind of the resource that it was made for."""
 
+ACTIVE_PHASES = {each.value for each in BroadcastPhase if each.active}
+
 BY_COLLECTION = "collection"
 BY_PROJECT = "project"
 BY_SECRET = "secret"  # noqa: S105 - the name of an index
@@ -63,6 +66,12 @@ PULLED = "pulled"
 """Sources that are pulled, under the empty key."""
 BY_SHOWN = "shown"
 """Projects by their sources: pages show them, and some start or stop the broadcast."""
+ON_AIR_IN = "on air in"
+"""Projects of which a run waits, starts or runs, by their collection."""
+BY_USER = "user"
+"""Collections by service and user of their owner."""
+BY_SERVICE = "service"
+"""Collections by the service of their owner."""
 BY_ROOM = "room"
 """Projects by the name of the room that each has, or may have."""
 
@@ -126,6 +135,20 @@ def _room(project: Document) -> list[IndexKey]:
     return [(room_name(project["metadata"]["uid"]),)]
 
 
+def on_air_in(project: Document) -> list[IndexKey]:
+    """The collection that a project is on air in, as the key of an index; none while it is not."""
+    phase = ((project.get("status") or {}).get("broadcast") or {}).get("phase")
+    return list(_spec("collectionId")(project)) if phase in ACTIVE_PHASES else []
+
+
+def _owner(*fields: str) -> Index:
+    def index(collection: Document) -> list[IndexKey]:
+        owner = (collection.get("spec") or {}).get("owner") or {}
+        return [tuple(str(owner.get(field)) for field in fields)]
+
+    return index
+
+
 def _references(part: Document) -> Iterator[str]:
     for field, value in part.items():
         if isinstance(value, dict):
@@ -136,8 +159,13 @@ def _references(part: Document) -> Iterator[str]:
 
 
 KINDS: Kinds = {
-    COLLECTION: {},
-    PROJECT: {BY_COLLECTION: _spec("collectionId"), BY_SHOWN: _shown, BY_ROOM: _room},
+    COLLECTION: {BY_USER: _owner("serviceId", "serviceUserId"), BY_SERVICE: _owner("serviceId")},
+    PROJECT: {
+        BY_COLLECTION: _spec("collectionId"),
+        BY_SHOWN: _shown,
+        BY_ROOM: _room,
+        ON_AIR_IN: on_air_in,
+    },
     SOURCE: {
         BY_COLLECTION: _spec("collectionId"),
         BY_STREAM: _status("stream"),

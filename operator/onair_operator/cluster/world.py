@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from onair_crds.kube.errors import ApiError
@@ -17,6 +19,7 @@ from onair_operator.encoder.page_tokens import PageTokens
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.room.kept_rooms import KeptRooms
 from onair_operator.room.providers import RtcProviders
+from onair_operator.settings import RunQuotas
 
 TOLD_AFTER = 3
 """Refusals in a row after which one that may pass by itself is told."""
@@ -73,6 +76,23 @@ class World:
 
     valid_specs: dict[str, ProjectSpec] = field(default_factory=dict)
     """The last one of each project that was as its rules say, by the project's uid."""
+
+    run_quotas: RunQuotas = field(default_factory=RunQuotas)
+    """Of runs that sources start."""
+    beginning: set[str] = field(default_factory=set)
+    """Names of the projects of which a run's first record is being written."""
+
+    @contextmanager
+    def begins(self, project: str | None) -> Iterator[None]:
+        """While the first record of a run of this project is written; None where none begins."""
+        if project is None or project in self.beginning:
+            yield
+            return
+        self.beginning.add(project)
+        try:
+            yield
+        finally:
+            self.beginning.discard(project)
 
     def forget(self, gone: Entry) -> None:
         """Parts with the encoder of a pod, and forgets what a project was, and was refused."""

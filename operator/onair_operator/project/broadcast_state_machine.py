@@ -24,6 +24,9 @@ from onair_operator.project.triggers import Turn, next_turn
 from onair_operator.scene.default_layout import with_default_layout
 from onair_operator.settings import OperatorSettings
 
+QUOTA_RETRY_S = 10.0
+"""Between two looks at a quota that a source's run waits for: other shows end without a word to this one."""
+
 
 @dataclass(frozen=True)
 class BroadcastStep:
@@ -39,6 +42,8 @@ class BroadcastStep:
     """The states of sources that count from now on."""
     trigger_start: str | None = None
     """The source that starts another run once the present one has ended."""
+    held: bool = False
+    """That source waits for room within a quota."""
     draining: tuple[BroadcastStatus, ...] = ()
     """Ended runs whose encoders store what waits of recordings."""
 
@@ -49,7 +54,11 @@ def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     step = _next_step(observed, turn, now, settings)
     former = draining_runs(observed, now, settings)
     begun = step.broadcast is not None and step.broadcast.phase.active
-    waits = (step.requeue_s, turn.requeue_s, former.requeue_s)
+    start = turn.start if may_be_on_air(observed) and not begun else None
+    held = observed.used_up is not None and start is not None and not on_the_way(step.broadcast)
+    if held and not turn.start_is_connected:
+        start, held = None, False
+    waits = (step.requeue_s, turn.requeue_s, former.requeue_s, QUOTA_RETRY_S if held else None)
     return replace(
         step,
         broadcast=with_default_layout(step.broadcast, observed.scene),
@@ -57,7 +66,8 @@ def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
         draining=(*former.runs, *step.draining),
         requeue_s=min((wait for wait in waits if wait is not None), default=None),
         triggers=turn.states,
-        trigger_start=turn.start if may_be_on_air(observed) and not begun else None,
+        trigger_start=start,
+        held=held,
     )
 
 
@@ -110,7 +120,7 @@ def _next_run(observed: ObservedProject, turn: Turn, now: dt.datetime) -> Broadc
     project = observed.project
     if wanted_on_air(observed) and is_new_run(project.spec.broadcast, project.status):
         return _begin(observed, now)
-    if turn.start and may_be_on_air(observed):
+    if turn.start and may_be_on_air(observed) and not observed.used_up:
         return _begin(observed, now, turn.start)
     return None
 

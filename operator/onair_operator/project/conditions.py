@@ -13,15 +13,25 @@ from onair_operator.specs.ready import ON_AIR, READY, Verdict
 
 
 def project_verdict(
-    observed: ObservedProject, broadcast: BroadcastStatus | None, settings: OperatorSettings
+    observed: ObservedProject,
+    broadcast: BroadcastStatus | None,
+    settings: OperatorSettings,
+    held: str | None = None,
 ) -> Verdict:
-    """Whether the project is as it is wanted, else the first thing that stands in the way."""
+    """Whether the project is as it is wanted, else the first thing that stands in the way.
+
+    Args:
+        held: the source whose run waits for room within a quota.
+    """
     if observed.invalid:
         return _invalid(observed.invalid, broadcast)
     if observed.collection is None:
         return Verdict(
             False, "CollectionNotFound", f"Collection {observed.project.spec.collection_id} does not exist"
         )
+    if held and observed.used_up:
+        text = f"source {held} has connected, and its broadcast starts once there is room: {observed.used_up}"
+        return Verdict(False, "QuotaExceeded", text)
     if broadcast is None:
         return Verdict(True, "NotRunning", "not on air")
     match broadcast.phase:

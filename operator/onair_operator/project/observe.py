@@ -41,8 +41,9 @@ from onair_operator.cluster.world import World
 from onair_operator.encoder.observed import PodView
 from onair_operator.ingest.previews import ShownSource
 from onair_operator.project.observed import NodeView, ObservedProject
+from onair_operator.project.run_quotas import used_up
 from onair_operator.project.stored import read_project
-from onair_operator.project.triggers import acting
+from onair_operator.project.triggers import acting, may_start
 from onair_operator.scene.observe import observe as observe_scene
 from onair_operator.secret.observed import SecretView
 
@@ -63,6 +64,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
     read = {each.name: _destination(each) for each in store.select(DESTINATION, BY_PROJECT, name)}
     destinations = tuple(destination for destination in read.values() if destination)
     pods = tuple(PodView.of(e.document) for e in store.select(POD, BY_PROJECT, name))
+    trigger_sources = _trigger_sources(store, project)
     return ObservedProject(
         project=project,
         streams=world.streams.of(name),
@@ -91,10 +93,11 @@ def observe(world: World, name: str) -> ObservedProject | None:
         refusal=world.refusals.get(name),
         rtc_providers=world.rtc_providers.known(),
         receivers=tuple(world.receivers),
+        used_up=used_up(world, entry) if may_start(project, trigger_sources) else None,
         rooms_available=world.rooms.available,
         room=world.rooms.view(room_name(project.uid)),
         room_kept=world.rooms.kept(room_name(project.uid)),
-        trigger_sources=_trigger_sources(store, project),
+        trigger_sources=trigger_sources,
         previewed=tuple(_previewed(store, project)),
         shown=world.gateways.shown_previews(room_name(project.uid)),
         program_sources=tuple(_program_sources(world, project)),

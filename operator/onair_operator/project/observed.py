@@ -65,6 +65,8 @@ class ObservedProject:
     """The built-in MediaMTX, where there is one."""
     trigger_sources: Mapping[str, SourceStatus] = field(default_factory=dict)
     """Of the sources of its collection that start or stop it, by name; one that is gone is not among them."""
+    used_up: str | None = None
+    """The quota of its owner that leaves no room for a run that a source is to start, in words."""
     rooms_available: bool = False
     """There is a server of hosted rooms."""
     room: RoomView | None = None

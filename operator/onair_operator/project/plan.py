@@ -56,6 +56,7 @@ OBSTACLES = {
     "ProgramRefused",
     "CollectionNotFound",
     "BroadcastIdUsed",
+    "QuotaExceeded",
     "Slate",
     "NoLayout",
     "InvalidLayout",
@@ -108,7 +109,8 @@ def _write_status(
     settings: OperatorSettings,
 ) -> Iterator[Action]:
     project = observed.project
-    verdict = project_verdict(observed, step.broadcast, settings)
+    held = step.trigger_start if step.held else None
+    verdict = project_verdict(observed, step.broadcast, settings, held)
     counts = _count(statuses, observed.destinations)
     on_air = on_air_verdict(observed, step.broadcast, verdict)
     encoder = observed.encoder_of(step.broadcast) if step.broadcast else None

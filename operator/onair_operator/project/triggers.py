@@ -7,12 +7,12 @@ state that counted last, and is written together with what an edge does: no edge
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from onair_crds.contract.times import parse_time
 from onair_crds.resources.enums import ConnectState, SourceTriggerAction
-from onair_crds.resources.project import ProjectSource, SourceTrigger, TriggerState
+from onair_crds.resources.project import Project, ProjectSource, SourceTrigger, TriggerState
 from onair_crds.resources.source import SourceStatus
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import TriggerSettings
@@ -40,6 +40,11 @@ class Turn:
     """The source that starts a run, or has, as soon as the present one has ended."""
     requeue_s: float | None = None
     """When the next state may count."""
+
+    @property
+    def start_is_connected(self) -> bool:
+        """Whether the source that starts a run is there still."""
+        return TriggerState(source_id=self.start or "", connect=ConnectState.CONNECTED) in (self.states or [])
 
 
 def next_turn(observed: ObservedProject, now: dt.datetime, settings: TriggerSettings) -> Turn:
@@ -74,6 +79,16 @@ def acting(sources: Iterable[ProjectSource]) -> Iterator[tuple[str, SourceTrigge
     for each in sources:
         if each.trigger and SourceTriggerAction.OR in (each.trigger.start, each.trigger.stop):
             yield each.source_id, each.trigger
+
+
+def may_start(project: Project, sources: Mapping[str, SourceStatus]) -> bool:
+    """Whether a source may start a run now: one is to, or is connected, and nothing is on air."""
+    status = project.status
+    if status.broadcast and status.broadcast.phase.active:
+        return False
+    starts = [name for name, each in acting(project.spec.sources) if each.start is SourceTriggerAction.OR]
+    connected = any(_present(sources.get(name))[0] is ConnectState.CONNECTED for name in starts)
+    return connected or status.trigger_start is not None
 
 
 def patience(connect: ConnectState, settings: TriggerSettings) -> dt.timedelta:

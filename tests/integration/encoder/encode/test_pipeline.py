@@ -37,7 +37,7 @@ def command(number: int, started: Path = Path(os.devnull)) -> list[str]:
 async def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Pipeline]:
     monkeypatch.setattr(pipeline_module, "LOOK_S", 0.02)
     monkeypatch.setattr(child_module, "STOP_TIMEOUT_S", 0.2)
-    monkeypatch.setattr(health_module, "FRAME_TIMEOUT_S", 0.4)
+    monkeypatch.setattr(health_module, "FRAME_TIMEOUT_S", 1.0)
     monkeypatch.setattr(pipeline_module, "START_GATE", tmp_path / "gate")
     pipeline = Pipeline()
     with contextlib.ExitStack() as servers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 
 import pytest
 from tests.support.gateway_server import GatewayServer, stream_state
@@ -14,7 +15,8 @@ from tests.support.waiting import WITHIN_S, until
 
 from onair_crds.contract.times import parse_time
 from onair_crds.shapes import Document
-from onair_operator.settings import TriggerSettings
+from onair_operator.project import broadcast_state_machine
+from onair_operator.settings import RunQuota, RunQuotas, TriggerSettings
 
 PATIENCE = TriggerSettings(stop_patience_s=2.0)
 MORE_PATIENCE = TriggerSettings(start_patience_s=3.0, stop_patience_s=2.0)
@@ -152,3 +154,57 @@ async def test_two_operators_act_once_on_an_edge(
             await _pass(1.5)
         assert (await broadcast(operated_namespace))["id"] == run
         assert (await operated_namespace.events()).count("BroadcastRequested") == 1
+
+
+SHOWS, ROOM = 12, 3
+
+
+async def test_a_camera_that_starts_many_shows_at_once_keeps_to_its_owners_quota(
+    operated_namespace: OperatedNamespace, server: GatewayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All are decided side by side, before the API server has the first record of any."""
+    monkeypatch.setattr(broadcast_state_machine, "QUOTA_RETRY_S", 0.5)
+    quota = RunQuota(broadcasts=ROOM, pixels_per_second=0)
+    quotas = RunQuotas(per_user=quota, per_service=RunQuota(broadcasts=0, pixels_per_second=0))
+    names = [f"show-{number}" for number in range(SHOWS)]
+
+    async def phases() -> list[str]:
+        found = [(await operated_namespace.get("Project", name) or {}).get("status", {}) for name in names]
+        return [(status.get("broadcast") or {}).get("phase", status.get("state", "")) for status in found]
+
+    async def until_on_air_are(count: int) -> list[str]:
+        async def check() -> list[str] | None:
+            found = await phases()
+            held = found.count("QuotaExceeded")
+            return found if found.count("Waiting") == count and held == SHOWS - count else None
+
+        return await until(check, f"{count} wait for a pod, the others for room", state=lambda: names)
+
+    async with operated(operated_namespace, server.settings, triggers=PATIENCE, quotas=quotas):
+        await operated_namespace.collection()
+        stream = await camera(operated_namespace)
+        for name in names:
+            await operated_namespace.project("Stopped", name, sources=[BOTH])
+        for name in names:
+            await until(partial(_has_triggers, operated_namespace, name), f"{name} knows its camera")
+        server.tell(stream_state(stream))
+        first = await until_on_air_are(ROOM)
+        assert len(await operated_namespace.pods()) <= ROOM
+        held = await operated_namespace.ready("Project", names[first.index("QuotaExceeded")], "QuotaExceeded")
+        assert "api.quotas.perUser.broadcasts is 3, of which 3 are in use" in held["message"]
+
+        # One that ends makes room for another, and for no more
+        ends = names[first.index("Waiting")]
+        run = (await operated_namespace.get("Project", ends) or {})["status"]["broadcast"]["id"]
+        await operated_namespace.patch("Project", ends, {"broadcast": {"stopped": run}})
+
+        async def taken() -> bool:
+            found = await phases()
+            others = [phase for name, phase in zip(names, found, strict=True) if name != ends]
+            return others.count("Waiting") == ROOM and others.count("QuotaExceeded") == SHOWS - 1 - ROOM
+
+        await until(taken, "another has its place")
+
+
+async def _has_triggers(operated_namespace: OperatedNamespace, name: str) -> bool:
+    return bool(((await operated_namespace.get("Project", name)) or {}).get("status", {}).get("triggers"))

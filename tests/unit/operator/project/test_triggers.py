@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.support.triggered_show import TriggeredShow, trigger
 
+from onair_operator.project.broadcast_state_machine import QUOTA_RETRY_S
+
 BOTH = trigger("camera", start="Or", stop="Or")
 
 
@@ -210,3 +212,55 @@ def test_a_look_at_a_show_that_does_not_change_writes_nothing(show: TriggeredSho
     for _ in range(20):
         show.after(1)
     assert show.writes == writes
+
+
+QUOTA = "the quota api.quotas.perUser.broadcasts is 1, of which 1 are in use"
+
+
+def test_a_start_waits_for_room_within_a_quota_which_is_told_once(show: TriggeredShow) -> None:
+    show.used_up = QUOTA
+    show.connect("camera")
+    for _ in range(3):
+        show.after(QUOTA_RETRY_S)
+        assert not show.on_air
+        assert show.requeue_s == QUOTA_RETRY_S
+    ready = next(each for each in show.project.status.conditions if each.type == "Ready")
+    assert (ready.reason, show.project.status.state) == ("QuotaExceeded", "QuotaExceeded")
+    assert ready.message.endswith(QUOTA)
+    assert "camera" in ready.message
+    assert show.events == ["QuotaExceeded"]
+    show.used_up = None
+    show.after(QUOTA_RETRY_S)
+    assert show.on_air
+    assert show.broadcast
+    assert show.broadcast.started_by == "camera"
+
+
+def test_a_start_that_waits_ends_with_its_source_whatever_the_trigger() -> None:
+    show = TriggeredShow(trigger("camera", start="Or"))
+    show.look()
+    show.used_up = QUOTA
+    show.connect("camera")
+    show.after(1.0)
+    show.disconnect("camera")
+    show.after(4.9)
+    assert show.project.status.trigger_start == "camera", "it may be back"
+    show.after(0.1)
+    assert show.project.status.trigger_start is None
+    assert show.project.status.state == "NotRunning"
+    show.used_up = None
+    show.after(QUOTA_RETRY_S)
+    assert show.runs == []
+
+
+def test_a_user_who_starts_what_waits_is_not_held_up_by_it(show: TriggeredShow) -> None:
+    """The facade has looked at the quota, and kubectl is above it."""
+    show.used_up = QUOTA
+    show.connect("camera")
+    show.after(1.0)
+    show.want("Running")
+    show.look()
+    assert show.on_air
+    assert show.broadcast
+    assert show.broadcast.started_by is None
+    assert show.project.status.trigger_start is None
