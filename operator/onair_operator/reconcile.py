@@ -206,8 +206,11 @@ class ReconcileLoop:
         """Judges nodes while an encoder on them is silent, and those found dead until they are back."""
         while True:
             await asyncio.sleep(NODE_INTERVAL_S)
-            for node in suspects(world) | world.nodes.dead:
-                self._queue.add(Key(NODE, node))
+            try:
+                for node in suspects(world) | world.nodes.dead:
+                    self._queue.add(Key(NODE, node))
+            except Exception:  # one object that cannot be read must not end what leads
+                log.exception("nodes.not_watched")
 
 
 def _begun_by(plan: Iterable[Action]) -> str | None:

@@ -46,7 +46,7 @@ def opening_of(metadata: str) -> int | None:
     """The opening that a room on the room server was made for; None for one that is not ours."""
     try:
         value = json.loads(metadata)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     opening = value.get(_OPENING) if isinstance(value, dict) else None
     return opening if isinstance(opening, int) and not isinstance(opening, bool) else None

@@ -8,7 +8,6 @@ Needs the extra `operator` or `api`.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +17,7 @@ import aiohttp
 from kubernetes.aio import client, config
 
 from onair_crds.kube.apis import Api
+from onair_crds.kube.deep_json import loads
 from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
 from onair_crds.shapes import Document, JsonPatch
 
@@ -161,9 +161,9 @@ class KubeClient:
             response.response.close()
 
     async def _lines(self, response: Any) -> AsyncIterator[Document]:
-        if response.status >= 400:
-            raise _error(response.status, await response.read())
         try:
+            if response.status >= 400:
+                raise _error(response.status, await response.read())
             rest = b""  # aiohttp refuses lines above 128 KiB, and a resource may have 1.5 MiB
             async for chunk in response.response.content.iter_any():
                 *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
@@ -233,7 +233,7 @@ def _decoded(payload: bytes) -> Document:
         ApiUnreachable: it is none, so whether the request took effect is not known.
     """
     try:
-        document = json.loads(payload)
+        document = loads(payload)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):

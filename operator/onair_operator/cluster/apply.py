@@ -22,7 +22,7 @@ from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air, record_triggers
 from onair_operator.cluster.source_actions import SourceActions
-from onair_operator.cluster.watched_kinds import MADE_FOR, POD, PROJECT, SECRET, SOURCE, secrets_of
+from onair_operator.cluster.watched_kinds import BY_ROOM, MADE_FOR, POD, PROJECT, SECRET, SOURCE, secrets_of
 from onair_operator.cluster.world import PodRefusal, World
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.identity import OperatorKey, pod_identity
@@ -70,13 +70,16 @@ class Applier:
 
         Raises:
             ApiError: a write was refused, as by a conflict; the rest of the plan is void. It is not where the
-                right is missing to write a status that only tells: that is for people, and shows go on.
+                right is missing to write a status that only tells: that is for people, and shows go on; nor
+                where a pod is refused, but for the end of the pods that it was to follow.
             LeaseExpired: so is it where this process does not lead any more.
         """
         written: dict[str, str] = {}
         """resourceVersions by uid, as this plan's own writes left them."""
         forbidden: dict[str, ApiError] = {}
         """By the kind of resources whose status may not be written."""
+        refused: ApiError | None = None
+        """Why there is no pod."""
         for action in plan:
             if not self._leads():
                 raise LeaseExpired("the Lease was not renewed in time")
@@ -84,9 +87,13 @@ class Applier:
                 continue  # it would be told at each attempt
             if isinstance(action, actions.WriteStatus) and action.only_tells:
                 await self._write_if_allowed(action, written, forbidden)
+            elif isinstance(action, actions.CreatePod):
+                refused = await self._create_pod(action) or refused
+            elif refused and isinstance(action, actions.DeletePod):
+                continue
             else:
                 await self._carry_out(action, written)
-        for error in forbidden.values():
+        for error in (*forbidden.values(), *([refused] if refused else ())):
             raise error
 
     async def _write_if_allowed(
@@ -112,8 +119,6 @@ class Applier:
                 resource = action.resource
                 version = written.get(resource.uid, resource.resource_version)
                 written[resource.uid] = await self._swap(action, version)
-            case actions.CreatePod():
-                await self._create_pod(action)
             case actions.DeletePod():
                 await self._delete(PODS, POD, action.name, action.uid, action.grace_s)
             case actions.FollowEncoder() | actions.DropEncoder() | actions.PushProgram():
@@ -128,10 +133,14 @@ class Applier:
             case actions.CreateStreamKey() | actions.CutOff() | actions.WantPulls() | actions.ShowPreviews():
                 await self._sources.carry_out(action)
             case actions.ClaimStreams():
-                for project in self._world.streams.claim(action.project, action.streams):
+                present = self._world.store.entry(PROJECT, action.project)
+                for project in self._world.streams.claim(action.project, action.streams if present else {}):
                     self._queue.add(Key(PROJECT, project))
             case actions.KeepRoom():
                 self._world.rooms.keep(action.room, action.wanted)
+                # Its project may have gone while this plan waited for a write, when nothing was kept yet
+                if action.wanted and not self._world.store.select(PROJECT, BY_ROOM, action.room):
+                    self._world.rooms.drop(action.room, action.wanted.project)
             case actions.MarkNode():
                 self._world.nodes.mark(action.name, dead=action.dead)
             case actions.ResourceEvent():
@@ -144,6 +153,8 @@ class Applier:
     ) -> None:
         fleet = self._world.fleet
         match action:
+            case actions.FollowEncoder() if not self._world.store.entry(POD, action.pod.name):
+                pass  # it has gone while this plan waited for a write
             case actions.FollowEncoder():
                 fleet.follow(action.project, action.pod, action.certificate_pem, replaced=action.replaced)
             case actions.DropEncoder():
@@ -182,7 +193,8 @@ class Applier:
             self._changed(change)
         return str(document["metadata"]["resourceVersion"])
 
-    async def _create_pod(self, action: actions.CreatePod) -> None:
+    async def _create_pod(self, action: actions.CreatePod) -> ApiError | None:
+        """Creates a pod with its identity, or notes and gives why the API server refuses it."""
         project, settings = action.project, self._settings
         claim = Claim(project, action.broadcast, action.epoch)
         identity = unclaimed_identity(action.name, pod_identity(self._key, dt.datetime.now(dt.UTC)))
@@ -193,12 +205,14 @@ class Applier:
             await self._create(SECRETS, SECRET, claimed(identity, identity_claim(claim)))
             await self._create(PODS, POD, claimed(pod, pod_claim(claim)))
         except ApiError as error:
-            if error.refused:
-                refusals = self._world.refusals
-                refusals[project.name] = PodRefusal.of(action.name, error, refusals.get(project.name))
-            raise
+            if not error.refused:
+                raise
+            refusals = self._world.refusals
+            refusals[project.name] = PodRefusal.of(action.name, error, refusals.get(project.name))
+            return error
         self._world.refusals.pop(project.name, None)
         log.info("pod.created", project=project.name, broadcast=action.broadcast, epoch=action.epoch)
+        return None
 
     async def _create(self, api: Api, kind: str, document: Document) -> None:
         name = document["metadata"]["name"]

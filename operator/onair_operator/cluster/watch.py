@@ -15,6 +15,7 @@ from onair_crds.kube.client import KubeClient
 from onair_crds.kube.store import Change, Store
 from onair_crds.resources.base import GROUP, VERSION
 from onair_crds.shapes import Document
+from onair_operator.cluster import kopf_json
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.watched_kinds import FIELD_SELECTORS, WATCHED
 
@@ -87,6 +88,7 @@ class Watch:
                 await asyncio.sleep(1.0)
 
     async def _watch(self, stop: asyncio.Event) -> None:
+        kopf_json.install()
         ready = asyncio.Event()
         tasks = await kopf.spawn_tasks(
             registry=self._registry(),

@@ -39,6 +39,8 @@ class PodView:
     """Reason and message why a container cannot start."""
     failing_since: dt.datetime | None = None
     """From when its containers have not been ready; with `failure`."""
+    placed_since: dt.datetime | None = None
+    """From when its node has been to set it up, while it has no address: volumes and network come first."""
 
     @property
     def over(self) -> bool:
@@ -59,7 +61,7 @@ class PodView:
             name=metadata["name"],
             uid=metadata["uid"],
             broadcast=labels.get(BROADCAST_LABEL, ""),
-            epoch=int(labels.get(EPOCH_LABEL, "0")),
+            epoch=_epoch(labels.get(EPOCH_LABEL)),
             phase=status.get("phase", "Pending"),
             deleting="deletionTimestamp" in metadata,
             created=created,
@@ -68,7 +70,23 @@ class PodView:
             unschedulable=_unschedulable(status),
             failure=failure,
             failing_since=_failing_since(status, created) if failure else None,
+            placed_since=_placed_since(spec, status, created),
         )
+
+
+def _epoch(label: str | None) -> int:
+    """0 where a pod has none: labels are whatever somebody has written."""
+    return int(label) if label and label.isascii() and label.isdecimal() else 0
+
+
+def _placed_since(spec: Document, status: Document, created: dt.datetime) -> dt.datetime | None:
+    if not spec.get("nodeName") or status.get("podIP"):
+        return None
+    for condition in status.get("conditions", []):
+        if condition["type"] == "PodScheduled" and condition["status"] == "True":
+            since = condition.get("lastTransitionTime")
+            return parse_time(since) if since else created
+    return created
 
 
 def _unschedulable(status: Document) -> str | None:

@@ -36,8 +36,8 @@ def loss_of(
     if pod.node in observed.dead_nodes and not (encoder and encoder.connected):
         return f"node {pod.node} is unreachable"
     remaining_s = until_given_up_s(pod, now, settings)
-    if pod.failure and remaining_s is not None and remaining_s <= 0:
-        return pod.failure[1]
+    if remaining_s is not None and remaining_s <= 0:
+        return pod.failure[1] if pod.failure else f"node {pod.node} has not set up its pod"
     status = encoder.status if encoder else None
     if status and status.broadcast == current.id and status.epoch == current.epoch:
         return status.encode_error
@@ -45,10 +45,11 @@ def loss_of(
 
 
 def until_given_up_s(pod: PodView, now: dt.datetime, settings: OperatorSettings) -> float | None:
-    """How much longer its containers may fail to start; None while they do not."""
-    if pod.failing_since is None:
+    """How much longer its containers may fail to start, or its node to set it up; None while they do not."""
+    since = pod.failing_since or pod.placed_since
+    if since is None:
         return None
-    return settings.broadcast.container_timeout_s - (now - pod.failing_since).total_seconds()
+    return settings.broadcast.container_timeout_s - (now - since).total_seconds()
 
 
 def next_epoch(project: str, current: BroadcastStatus, now: dt.datetime) -> BroadcastStatus:

@@ -39,7 +39,7 @@ from onair_operator.project.encoders import create_and_delete_pods, follow_encod
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.previews import show_previews
 from onair_operator.project.program import hand_over_program
-from onair_operator.project.room import next_room, room_actions
+from onair_operator.project.room import holds_project, next_room, room_actions
 from onair_operator.project.summary import on_air_since, state_of
 from onair_operator.scene.conditions import missing, newly_failed, with_failed_layers
 from onair_operator.settings import OperatorSettings
@@ -69,10 +69,11 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     step = next_step(observed, now, settings)
     statuses = _destination_statuses(observed, step.broadcast, now)
     room = next_room(observed, step.broadcast, now)
+    holds = has_encoders(step) or holds_project(observed, room)
     return [
-        *_hold(observed, step),
+        *_hold(observed, holds=holds),
         *_write_status(observed, step, statuses, room, now, settings),
-        *_release(observed, step),
+        *_release(observed, holds=holds),
         *follow_encoders(observed, step),
         *create_and_delete_pods(observed, step, now),
         *hand_over_program(observed, step, now, settings),
@@ -86,17 +87,18 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     ]
 
 
-def _hold(observed: ObservedProject, step: BroadcastStep) -> Iterator[Action]:
+def _hold(observed: ObservedProject, *, holds: bool) -> Iterator[Action]:
+    """What has an encoder or a room is not gone before these are, whoever leads by then."""
     project = observed.project
     held = BROADCAST_FINALIZER in project.finalizers
-    if has_encoders(step) and not held and not project.deleting:
+    if holds and not held and not project.deleting:
         yield SetFinalizer(project, BROADCAST_FINALIZER, present=True)
 
 
-def _release(observed: ObservedProject, step: BroadcastStep) -> Iterator[Action]:
+def _release(observed: ObservedProject, *, holds: bool) -> Iterator[Action]:
     """Before all that a namespace which is being deleted may forbid: what is the project's goes with it."""
     project = observed.project
-    if BROADCAST_FINALIZER in project.finalizers and not has_encoders(step):
+    if BROADCAST_FINALIZER in project.finalizers and not holds:
         yield SetFinalizer(project, BROADCAST_FINALIZER, present=False)
 
 

@@ -80,7 +80,16 @@ def room_actions(observed: ObservedProject, after: RoomStatus | None, now: dt.da
         yield KeepRoom(room, kept)
     if is_open and after.empty_since:
         left_s = EMPTY_ROOM_S - (now - parse_time(after.empty_since)).total_seconds()
-        yield Requeue(Key(project.kind, project.name), max(0.05, left_s))
+        if left_s > 0:  # afterwards nothing but what is seen of the room closes it
+            yield Requeue(Key(project.kind, project.name), max(0.05, left_s))
+
+
+def holds_project(observed: ObservedProject, after: RoomStatus | None) -> bool:
+    """Whether the project must not be gone yet: people may be in its room, and its server can close it."""
+    if after is None or after.phase is RoomPhase.CLOSED:
+        return False
+    unreachable = observed.room is not None and observed.room.error is not None
+    return not (observed.project.deleting and unreachable)
 
 
 def _wanted(observed: ObservedProject) -> int | None:

@@ -95,7 +95,10 @@ class KeptRooms:
             return
         while True:
             if self._kept and self._leads():
-                await self._pass(self._server)
+                try:
+                    await self._pass(self._server)
+                except Exception:  # what one room says must not end what leads
+                    log.exception("rooms.not_looked_at")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(INTERVAL_S):
                     await self._wake.wait()

@@ -7,10 +7,12 @@ import contextlib
 from functools import partial
 from typing import Any
 
+import httpx
 from tests.support.operated_namespace import OperatedNamespace
 from tests.support.waiting import until
 
 from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS
+from onair_crds.resources.base import API_VERSION
 from onair_crds.shapes import Document
 
 
@@ -279,3 +281,34 @@ async def test_a_foreign_secret_is_never_sent(operated_namespace: OperatedNamesp
         condition = await operated_namespace.ready("Destination", "thief", "SecretNotAllowed")
         assert "onair.dev/credentials" in condition["message"]
         assert "hunter2" not in str(await operated_namespace.get("Destination", "thief"))
+
+
+def deeply_nested(name: str) -> str:
+    """A collection that the API server takes, as it follows 10,000 levels."""
+    nested = "[" * 3000 + "]" * 3000
+    owner = '{"serviceId": "studio", "serviceUserId": "eve"}'
+    head = f'"apiVersion": "{API_VERSION}", "kind": "Collection", "metadata": {{"name": "{name}"}}'
+    return f'{{{head}, "spec": {{"owner": {owner}, "metadata": {nested}}}}}'
+
+
+async def test_an_object_nested_without_end_stops_neither_a_leader_nor_its_watches(
+    operated_namespace: OperatedNamespace, admin: httpx.Client
+) -> None:
+    path = CUSTOM["Collection"].path(operated_namespace.namespace)
+    await operated_namespace.collection()
+
+    def store(name: str) -> None:
+        headers = {"Content-Type": "application/json"}
+        response = admin.post(path, content=deeply_nested(name), headers=headers)
+        assert response.is_success, response.text
+
+    store("before")
+    async with operated_namespace.operator(resync_interval_s=600.0):
+        await operated_namespace.project(broadcast={"state": "Running", "id": "first"})
+        await operated_namespace.pod("show-first-1")
+        await operated_namespace.ready("Collection", "before", "Accepted")
+        store("while-it-watches")
+        await operated_namespace.ready("Collection", "while-it-watches", "Accepted")
+        owner = {"serviceId": "studio", "serviceUserId": "ann"}
+        await operated_namespace.create("Collection", "after", {"owner": owner})
+        await operated_namespace.ready("Collection", "after", "Accepted")

@@ -13,6 +13,7 @@ from tests.support.show_store import show_store
 
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
+from onair_operator import reconcile as reconcile_module
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import PodRefusal, World
@@ -204,3 +205,24 @@ async def test_what_a_project_was_refused_is_forgotten_with_it(store: Store) -> 
     loop.changed(gone)
     running.cancel()
     assert not world.refusals
+
+
+async def test_nodes_are_watched_on_after_a_look_that_failed(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile_module, "NODE_INTERVAL_S", 0.001)
+    looks = 0
+
+    def suspects(_: World) -> set[str]:
+        nonlocal looks
+        looks += 1
+        if looks < 3:
+            raise ValueError("a pod that cannot be read")
+        return {"node"}
+
+    monkeypatch.setattr(reconcile_module, "suspects", suspects)
+    queue = WorkQueue()
+    world: Any = SimpleNamespace(nodes=SimpleNamespace(dead=frozenset()))
+    watching = asyncio.create_task(ReconcileLoop(store, queue, OperatorSettings())._watch_nodes(world))
+    assert await queue.take() == Key("Node", "node")
+    watching.cancel()

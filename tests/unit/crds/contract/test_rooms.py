@@ -73,6 +73,7 @@ def test_metadata_of_others_names_no_opening() -> None:
     assert opening_of(metadata_of(4)) == 4
     for text in ("", "null", "[]", "{", '{"onairOpening": true}', '{"onairOpening": "4"}', '{"other": 4}'):
         assert opening_of(text) is None
+    assert opening_of("[" * 100_000) is None, "another application's"
 
 
 def test_the_list_of_those_removed_is_bounded() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+from kubernetes.aio import client as kubernetes_client
 
 from onair_crds.kube import client
-from onair_crds.kube.client import LARGEST_PAGE, PAGE_BYTES, SMALLEST_PAGE, next_page
+from onair_crds.kube.apis import PODS
+from onair_crds.kube.client import LARGEST_PAGE, PAGE_BYTES, SMALLEST_PAGE, KubeClient, next_page
 from onair_crds.kube.errors import ApiUnavailable, ApiUnreachable
 
 
@@ -27,3 +31,28 @@ def test_what_answers_in_the_api_servers_place_is_no_server(payload: bytes) -> N
     assert isinstance(error, ApiUnavailable)
     assert payload[:200].decode() == error.message
     assert not client._error(404, payload).transient
+
+
+async def test_an_error_that_breaks_off_is_the_api_servers_whatever_was_asked() -> None:
+    async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 500\r\n\r\n{"kind"')
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(break_off, "127.0.0.1", 0)
+    configuration = kubernetes_client.Configuration()
+    configuration.host = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with KubeClient(kubernetes_client.ApiClient(configuration)) as kube:
+        with pytest.raises(ApiUnavailable):
+            await kube.get(PODS, "shows", "pod")
+        with pytest.raises(ApiUnavailable):
+            async with kube.stream(PODS, "shows", timeout_s=5) as events:
+                await anext(events)
+    server.close()
+
+
+def test_an_object_that_is_nested_too_deeply_does_not_hide_the_others() -> None:
+    deep = b"[" * 5000 + b"]" * 5000
+    page = client._decoded(b'{"items": [{"spec": {"metadata": ' + deep + b'}}, {"spec": {"metadata": 1}}]}')
+    assert [each["spec"]["metadata"] == 1 for each in page["items"]] == [False, True]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.support.applier import ApplierSetting
 from tests.support.documents import credentials_document, destination_document, document
-from tests.support.worlds import NOW, collection, destination, on_air, project
+from tests.support.worlds import NOW, collection, destination, on_air, pod, project
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
@@ -20,8 +22,12 @@ from onair_crds.shapes import Document
 from onair_operator.cluster.actions import (
     Action,
     Adopt,
+    ClaimStreams,
     CreatePod,
+    DeletePod,
     DeleteSecret,
+    FollowEncoder,
+    KeepRoom,
     Requeue,
     ResourceEvent,
     SetFinalizer,
@@ -30,6 +36,7 @@ from onair_operator.cluster.actions import (
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import Key
 from onair_operator.cluster.world import PodRefusal
+from onair_operator.room.plan import KeptRoom
 from onair_operator.specs.ready import Verdict, with_ready
 
 
@@ -222,3 +229,46 @@ async def test_an_api_server_that_does_not_hear_us_refuses_no_pod(
     with pytest.raises(ApiError):
         await setting.applier.apply(CREATION)
     assert setting.world.refusals == {}
+
+
+async def test_a_refused_pod_voids_nothing_but_the_end_of_those_before_it(setting: ApplierSetting) -> None:
+    setting.api.refusal = ApiError(403, "Forbidden", "exceeded quota: shows")
+    event = ResourceEvent(project(), "PodRefused", "told", warning=True)
+    with pytest.raises(ApiError):
+        await setting.applier.apply(
+            [
+                *CREATION,
+                DeletePod("show-run-0", "uid-pod-0", 15),
+                WriteStatus(destination(), DestinationStatus()),
+                event,
+            ]
+        )
+    assert setting.api.deleted == []
+    assert setting.api.writes == [("destinations", "main", "5")]
+    assert setting.events.recorded == [event]
+    assert "show" in setting.world.refusals
+
+
+async def test_what_is_gone_since_it_was_planned_for_is_neither_kept_nor_claimed(
+    setting: ApplierSetting,
+) -> None:
+    kept: list[tuple[str, KeptRoom | None]] = []
+    dropped: list[tuple[str, str]] = []
+    rooms: Any = SimpleNamespace(
+        keep=lambda room, wanted: kept.append((room, wanted)),
+        drop=lambda room, project: dropped.append((room, project)),
+    )
+    object.__setattr__(setting.world, "rooms", rooms)
+    wanted = KeptRoom("show", 1, 1)
+    plan: list[Action] = [
+        KeepRoom("uid-show", wanted),
+        ClaimStreams("show", {"main": "fingerprint"}),
+        FollowEncoder("show", pod(), "certificate"),
+    ]
+    await setting.applier.apply(plan)
+    assert (kept, dropped) == ([("uid-show", wanted)], [("uid-show", "show")])
+    assert setting.world.streams.of("show") == {}
+    setting.store.update("Project", {**document("show", {"collectionId": "sunday"})})
+    await setting.applier.apply(plan[:2])
+    assert len(dropped) == 1
+    assert setting.world.streams.of("show") == {"main": "fingerprint"}

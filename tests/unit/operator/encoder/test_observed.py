@@ -6,10 +6,12 @@ import datetime as dt
 
 import pytest
 
+from onair_crds.contract.labels import EPOCH_LABEL
+from onair_crds.contract.times import parse_time
 from onair_crds.shapes import Document
 from onair_operator.encoder.observed import PodView
 
-CREATED = "2026-05-01T12:00:00Z"
+CREATED, LATER = "2026-05-01T12:00:00Z", "2026-05-01T12:20:00Z"
 UNREADY = {"type": "ContainersReady", "status": "False", "lastTransitionTime": "2026-05-01T12:30:00Z"}
 
 
@@ -82,3 +84,33 @@ def test_a_container_that_must_end_before_the_others_start_is_a_failure_while_th
 def test_a_container_that_starts_or_runs_is_none(state: Document) -> None:
     assert pod(state, UNREADY).failure is None
     assert pod(state, UNREADY).failing_since is None
+
+
+@pytest.mark.parametrize(
+    ("label", "epoch"), [("3", 3), ("0", 0), (None, 0), ("", 0), ("three", 0), ("-1", 0), ("²", 0)]
+)
+def test_a_pod_that_somebody_labelled_is_read_all_the_same(label: str | None, epoch: int) -> None:
+    labels = {} if label is None else {EPOCH_LABEL: label}
+    document = {"metadata": {"name": "p", "uid": "u", "creationTimestamp": CREATED, "labels": labels}}
+    assert PodView.of(document).epoch == epoch
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "since"),
+    [
+        ({}, {}, None),
+        ({"nodeName": "node"}, {}, CREATED),
+        ({"nodeName": "node"}, {"podIP": "10.0.0.1"}, None),
+        (
+            {"nodeName": "node"},
+            {"conditions": [{"type": "PodScheduled", "status": "True", "lastTransitionTime": LATER}]},
+            LATER,
+        ),
+    ],
+)
+def test_a_pod_waits_for_its_node_from_when_it_was_placed_until_it_has_an_address(
+    spec: Document, status: Document, since: str | None
+) -> None:
+    document = {"metadata": {"name": "p", "uid": "u", "creationTimestamp": CREATED}, "spec": spec}
+    found = PodView.of({**document, "status": status}).placed_since
+    assert found == (parse_time(since) if since else None)

@@ -46,3 +46,11 @@ def test_what_is_on_air_is_pulled_in_its_encoders_region_if_that_has_a_gateway()
         assert puller_of(name, None, [*THREE, far], {"eu-central-1"}) != "far-0"
         assert puller_of(name, None, THREE, {"us-east-1"}) is not None
     assert puller_of("s", "ingest-2", [*THREE, far], {"us-east-1"}) == "ingest-2", "a pull that runs stays"
+
+
+def test_a_pull_stays_with_its_gateway_where_none_can_be_reached() -> None:
+    """It may well go on there; who gave it up would have it cut once the gateway is heard again."""
+    assert puller_of("s", "ingest-1", [GONE]) == "ingest-1"
+    assert puller_of("s", "ingest-1", [GONE, gateway("ingest-2", GatewayContact.AWAITED)]) == "ingest-1"
+    assert puller_of("s", "ingest-9", [GONE]) is None, "one that is not there any more"
+    assert puller_of("s", None, [GONE]) is None

@@ -124,3 +124,20 @@ def test_an_interruption_delays_the_next_encoder() -> None:
 
 def test_a_run_whose_encoders_are_lost_all_night_is_retried_still() -> None:
     assert retry_delay_s(2000) == MAX_RETRY_DELAY_S
+
+
+@pytest.mark.parametrize("phase", ["Waiting", "Starting", "Running"])
+def test_an_encoder_that_its_node_does_not_set_up_is_waited_for_and_then_replaced(phase: str) -> None:
+    """Its network or a volume is missing: no container has a reason of its own."""
+    show = project(status={"broadcast": run(phase, encoder="uid-pod-1")}, metadata=held())
+
+    def after(seconds: float) -> ObservedProject:
+        since = NOW - dt.timedelta(seconds=seconds)
+        return world(show, pods=[pod(phase="Pending", ip=None, placed_since=since)])
+
+    waits = [each.after_s for each in plan(after(119)) if isinstance(each, Requeue)]
+    assert broadcast_of(after(119)).epoch == 1
+    assert min(waits) == pytest.approx(1.0)
+    assert broadcast_of(after(120)).epoch == 2
+    events = [each.message for each in plan(after(120)) if isinstance(each, ResourceEvent)]
+    assert any("node node-eu has not set up its pod" in each for each in events)

@@ -15,9 +15,10 @@ from onair_crds.resources.enums import RoomPhase
 from onair_crds.resources.project import Project
 from onair_crds.resources.room import MAX_SHOWN_PARTICIPANTS, RoomStatus
 from onair_crds.room_server.client import ServerParticipant
-from onair_operator.cluster.actions import KeepRoom, Requeue
+from onair_operator.cluster.actions import KeepRoom, Requeue, SetFinalizer
 from onair_operator.project.observed import ObservedProject
-from onair_operator.project.room import next_room, room_actions
+from onair_operator.project.plan import make_plan
+from onair_operator.project.room import holds_project, next_room, room_actions
 from onair_operator.room.plan import KeptRoom, RoomView
 
 NOW = worlds.NOW
@@ -137,3 +138,55 @@ def test_without_a_room_server_there_is_nothing_to_do() -> None:
     world = replace(observed(OPEN, None), rooms_available=False)
     assert next_room(world, None, NOW) is None
     assert list(room_actions(world, None, NOW)) == []
+
+
+@pytest.mark.parametrize("view", [None, RoomView(2, error="no response")])
+def test_an_empty_room_of_which_nothing_is_seen_is_not_looked_at_again_and_again(
+    view: RoomView | None,
+) -> None:
+    long_ago = format_time(NOW - dt.timedelta(seconds=EMPTY_ROOM_S + 1))
+    world = observed(OPEN, status(empty_since=long_ago), room=view, room_kept=KEPT)
+    room = next_room(world, None, NOW)
+    assert room
+    assert room.phase is RoomPhase.OPEN
+    assert list(room_actions(world, room, NOW)) == []
+
+
+@pytest.mark.parametrize(
+    ("room", "view", "deleting", "holds"),
+    [
+        (None, None, False, False),
+        (status(RoomPhase.OPENING), None, False, True),
+        (status(), RoomView(2), False, True),
+        (status(), RoomView(2), True, True),
+        (status(RoomPhase.CLOSING), None, True, True),
+        (status(RoomPhase.CLOSING), RoomView(error="no response"), True, False),
+        (status(RoomPhase.CLOSING), RoomView(error="no response"), False, True),
+        (status(RoomPhase.CLOSED), RoomView(), True, False),
+    ],
+)
+def test_a_project_stays_until_its_room_is_closed_if_that_can_be(
+    room: RoomStatus | None, view: RoomView | None, deleting: bool, holds: bool
+) -> None:
+    world = observed(OPEN, room, room=view)
+    if deleting:
+        gone = {"deletionTimestamp": "2026-05-01T12:00:00Z"}
+        document = world.project.model_dump(mode="json", by_alias=True)
+        document["metadata"] |= gone
+        world = replace(world, project=Project.model_validate(document))
+    assert holds_project(world, room) is holds
+
+
+def test_a_room_is_held_by_its_project_from_before_it_is_opened_until_it_is_closed() -> None:
+    world = observed(OPEN, None)
+    actions = [each for each in make_plan(world, NOW, worlds.SETTINGS) if isinstance(each, SetFinalizer)]
+    assert [each.present for each in actions] == [True]
+    document = world.project.model_dump(mode="json", by_alias=True)
+    document["metadata"] |= worlds.held()
+    document["spec"]["room"] = CLOSED
+    document["status"] = {"room": status(RoomPhase.CLOSING).manifest()}
+    closing = replace(world, project=Project.model_validate(document), room_kept=KeptRoom("show", None, 2))
+    assert not any(isinstance(each, SetFinalizer) for each in make_plan(closing, NOW, worlds.SETTINGS))
+    closed = replace(closing, room=RoomView())
+    (release,) = [each for each in make_plan(closed, NOW, worlds.SETTINGS) if isinstance(each, SetFinalizer)]
+    assert not release.present

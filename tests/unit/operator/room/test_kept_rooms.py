@@ -124,3 +124,23 @@ async def test_a_previews_metadata_names_its_video_once_that_is_published(
         server.there = [ServerParticipant("source-cam", "Camera", 1, False, (), videos, metadata)]
         await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 1, monkeypatch)
         assert server.renamed[:1] == written
+
+
+async def test_a_look_that_fails_does_not_end_the_looks(
+    server: FakeRoomServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As what a room says of itself may be anything."""
+    monkeypatch.setattr(rooms_module, "INTERVAL_S", 0.001)
+
+    async def failing() -> list[ServerRoom]:
+        server.asked["rooms"] += 1
+        if server.asked["rooms"] < 3:
+            raise RecursionError
+        return [ServerRoom("room", 1, 0)]
+
+    monkeypatch.setattr(server, "rooms", failing)
+    rooms = KeptRooms(cast(Any, server))
+    rooms.keep("room", KeptRoom("show", 1, 1))
+    looking = asyncio.create_task(rooms.run())
+    await until(lambda: rooms.view("room"), "the room is seen")
+    looking.cancel()

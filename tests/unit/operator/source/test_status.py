@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.gateway_server import stream_state
-from tests.support.sources import KEY_STREAM, observed_source, sighting, source
+from tests.support.sources import KEY_STREAM, gateway, observed_source, sighting, source
 from tests.support.worlds import NOW, SETTINGS
 
 from onair_crds.contract.ingest import FoundAddresses, IngestEndpoint
@@ -131,6 +131,20 @@ def test_states_stay_until_a_gateway_is_known_to_be_unreachable() -> None:
     assert (back.unknown, back.since) == (None, "2026-05-01T13:00:00.000Z"), "known since now"
     flows = status(observed_source(status=lost.manifest(), sightings=[sighting(stream_state(KEY_STREAM))]))
     assert (flows.connect, flows.unknown) == ("Connected", None)
+
+
+def test_a_pull_whose_only_gateway_is_silent_stays_as_it_was_and_unknown() -> None:
+    connected = {**CONNECTED, "stream": "pull-camera"}
+    lost = status(silent_pull(connected))
+    assert (lost.connect, lost.unknown) == ("Disconnected", True)
+    assert (lost.gateway, lost.stream) == ("ingest-0", "pull-camera")
+    assert status(silent_pull(lost.manifest()), NOW + dt.timedelta(seconds=10)) == lost
+
+
+def silent_pull(before: dict[str, Any]) -> ObservedSource:
+    relay = {"rtmpPull": {"url": "rtmp://media.example/a"}}
+    silent = (gateway(contact=GatewayContact.UNREACHABLE),)
+    return observed_source(address=relay, status=before, gateways=silent)
 
 
 @pytest.mark.parametrize(
