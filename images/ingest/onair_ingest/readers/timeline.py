@@ -5,19 +5,21 @@ from __future__ import annotations
 WRAP_MS = 1 << 32
 MAX_STEP_MS = 2000
 """Timestamps that are further from the time that has passed have jumped."""
+BEGIN_MS = MAX_STEP_MS
+"""Messages may be so much earlier than the first, and no time may be below 0."""
 
 
 class Timeline:
-    """Places the times of a stream's messages on a clock that begins with 0 and goes on through every jump.
+    """Places the times of a stream's messages on a clock that goes on through every jump.
 
-    A jump is a new offset. Messages of the other kind still come with the old times for a
-    while, so the last two offsets are known, and the one that fits is taken.
+    It begins with BEGIN_MS. A jump is a new offset. Messages of the other kind still come with the
+    old times for a while, so the last two offsets are known, and the one that fits is taken.
     """
 
     def __init__(self) -> None:
         self._offsets: list[int] = []
         """Newest first, in milliseconds."""
-        self._last_ms = 0
+        self._last_ms = BEGIN_MS
         self._last_at_s = 0.0
         self.jumps = 0
 
@@ -32,7 +34,8 @@ class Timeline:
             timestamp_ms: as it came, modulo 2 to the 32nd.
             now_s: a monotonic time; what passes during a jump passes on the clock too.
         """
-        expected_ms = self._last_ms + round((now_s - self._last_at_s) * 1000) if self._last_at_s else 0
+        passed_ms = round((now_s - self._last_at_s) * 1000) if self._last_at_s else 0
+        expected_ms = self._last_ms + passed_ms
         for offset in self._offsets:
             placed = _nearest(timestamp_ms + offset, self._last_ms)
             if abs(placed - self._last_ms) <= MAX_STEP_MS or abs(placed - expected_ms) <= MAX_STEP_MS:

@@ -13,6 +13,7 @@ from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError
 from onair_ingest.readers import readers as readers_module
 from onair_ingest.readers.readers import Readers
 from onair_ingest.readers.stream_feed import FeedEnded
+from onair_ingest.readers.timeline import BEGIN_MS
 
 AAC_CONFIG, SOUND = b"\xaf\x00\x11\x90", b"\xaf\x01sound"
 Play = list[int]
@@ -50,7 +51,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def sounds(monkeypatch: pytest.MonkeyPatch, server: ScriptedMediaServer) -> list[int]:
-    """Times of what one reader gets up to the end, in milliseconds."""
+    """Times of what one reader gets up to the end, in milliseconds from its clock's begin."""
     monkeypatch.setattr(readers_module, "RtmpPlayer", server.player)
     readers = Readers(
         lambda stream: "live/key" if server.published else None, MediaServer("127.0.0.1", 1), linger_s=5.0
@@ -61,7 +62,7 @@ async def sounds(monkeypatch: pytest.MonkeyPatch, server: ScriptedMediaServer) -
             while True:
                 record = await subscription.next_record()
                 if record.kind is Kind.AUDIO:
-                    found.append(record.dts_us // 1000)
+                    found.append(record.dts_us // 1000 - BEGIN_MS)
         except FeedEnded:
             pass
     await readers.close()
