@@ -71,14 +71,16 @@ class PreviewPublisher:
                 pause_s = FIRST_PAUSE_S
             except NoStream:
                 await asyncio.sleep(NO_STREAM_S)
-            except SessionError as error:
+            except Exception as failure:  # noqa: BLE001 - nobody else begins the next session
+                error = _session_error(failure)
                 log.warning(
                     "preview.failed", room=self.settings.room, source=self.settings.identity, error=str(error)
                 )
                 self.removed = self.joined and error.permanent
                 if error.permanent or error.displaced:
                     return
-                pause_s = FIRST_PAUSE_S if self.joined else min(2 * pause_s, LONGEST_PAUSE_S)
+                ran = self.joined and error is failure
+                pause_s = FIRST_PAUSE_S if ran else min(2 * pause_s, LONGEST_PAUSE_S)
                 await asyncio.sleep(random.uniform(pause_s / 2, pause_s))  # noqa: S311 - spreads load
             finally:
                 self.joined = False
@@ -123,6 +125,13 @@ class PreviewPublisher:
                 await to_its_end(_end(client))
                 raise
             return client
+
+
+def _session_error(failure: Exception) -> SessionError:
+    """Why a session failed; of what nobody expected the type alone, as its text may hold the token."""
+    if isinstance(failure, SessionError):
+        return failure
+    return SessionError(f"internal error ({type(failure).__name__})")
 
 
 async def _end(client: RoomClient) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 
 import pytest
 from pydantic import SecretStr
@@ -10,6 +11,7 @@ from pydantic import SecretStr
 from onair_crds.contract.previews import Preview as Wanted
 from onair_crds.contract.previews import RoomPreviews
 from onair_crds.session_error import SessionError
+from onair_ingest.previews import preview_publisher
 from onair_ingest.previews import previews as module
 from onair_ingest.previews.preview_publisher import PreviewPublisher
 from onair_ingest.previews.previews import Previews
@@ -23,7 +25,7 @@ class EndingPreviewPublisher(PreviewPublisher):
     """Ends at once as it is told."""
 
     begun: list[EndingPreviewPublisher]
-    ends_with: tuple[bool, SessionError]
+    ends_with: tuple[bool, Exception]
 
     async def _publish(self, subscription: object) -> None:
         self.begun.append(self)
@@ -84,3 +86,17 @@ async def test_whose_token_was_refused_begins_with_another_one(
     assert len(begun) == 1, "the same token would be refused again"
     await say(ours, "b")
     assert len(begun) == 2
+
+
+@pytest.mark.parametrize("joined", [False, True])
+async def test_a_preview_that_failed_in_a_way_nobody_expected_begins_again_with_the_same_token(
+    joined: bool, begun: list[EndingPreviewPublisher], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends_with = (joined, struct.error("argument out of range"))
+    monkeypatch.setattr(EndingPreviewPublisher, "ends_with", ends_with, raising=False)
+    monkeypatch.setattr(preview_publisher, "FIRST_PAUSE_S", 0.0)
+    ours = previews()
+    await say(ours, "a")
+    assert len(begun) > 1
+    assert all(each is begun[0] for each in begun)
+    await ours.close()
