@@ -40,12 +40,12 @@ class Segmenter:
     ) -> None:
         """
         Args:
-            most_bytes: of a segment.
+            most_bytes: of a segment; may be changed at any time.
             types: of packets that are taken.
         """
         self._types = types
         self._leading = VIDEO if VIDEO in types else AUDIO
-        self._most_bytes = most_bytes
+        self.most_bytes = most_bytes
         self.target_ms = target_ms
         self._clock = clock
         self._stream = self._new_stream()
@@ -92,7 +92,7 @@ class Segmenter:
             return cut
         if self._begins_anew and not starts:
             return cut  # of neither the old nor the new
-        if len(self._data) > self._most_bytes:
+        if len(self._data) > self.most_bytes:
             cut = self._end(self._last_ms + NOMINAL_FRAME_MS)
             self._broken = True
             return cut

@@ -16,6 +16,7 @@ from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.admission.admission import Admission
 from onair_ingest.admission.facade import Facade
 from onair_ingest.admission.hook import Hook
+from onair_ingest.hls.memory import SHARE
 from onair_ingest.hls.routes import HlsRoutes
 from onair_ingest.hls.windows import Windows
 from onair_ingest.measure.framerates import Framerates
@@ -83,7 +84,8 @@ async def _serve(
     media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
     readers = Readers(streams.path, media_server, settings.reader_linger_s)
     previews = Previews(readers, streams.video, settings.previews.most, streams.preview_waits)
-    windows = Windows(readers, streams.state, settings.previews.most_hls)
+    hls_bytes = round(settings.memory_bytes * SHARE)
+    windows = Windows(readers, streams.state, settings.previews.most_hls, hls_bytes)
     srt_losses = SrtLosses(mediamtx, streams)
     REGISTRY.register(StreamMetrics(streams))
     REGISTRY.register(SrtMetrics(srt_losses))

@@ -54,7 +54,8 @@ class PreviewSettings(Part):
     most: Annotated[int, Field(ge=0)] = 12
     """Previews in rooms at once; each is a process of some 80 MB. Others wait until one ends."""
     most_hls: Annotated[int, Field(ge=0)] = 50
-    """Streams that are played by HLS at once; each keeps its last segments in memory. Others are refused."""
+    """Streams that are played by HLS at once; each keeps its last segments in memory, with fewer of them
+    where all take too much. Others are refused."""
 
 
 class Settings(ProgramSettings):
@@ -75,6 +76,8 @@ class Settings(ProgramSettings):
     stop_s: Annotated[float, Field(ge=0)] = 3.0
     """How long a gateway that is told to stop with its server takes at least. Their pod keeps its network:
     who connects before Services have left the pod out is refused at once, where nobody would answer."""
+    memory_bytes: Annotated[int, Field(gt=0)] = 2 * 2**30
+    """What this process and its previews may take: the limit of their container."""
     inside: InsideRules = InsideRules()
     """Where nothing is pulled from."""
     mediamtx: MediaMtxSettings = MediaMtxSettings()

@@ -16,6 +16,7 @@ from onair_crds.contract.ingest_gateway import StreamState
 from onair_crds.media.flv import AUDIO, VIDEO
 from onair_crds.media.playlist import Playlist, Segment
 from onair_crds.media.segmenter import Cut, Segmenter
+from onair_ingest.hls.memory import MOST_SEGMENT_BYTES, Memory
 from onair_ingest.readers.packets import packet_of
 from onair_ingest.readers.readers import NoStream, Readers
 from onair_ingest.readers.stream_feed import FeedEnded
@@ -25,8 +26,6 @@ log = structlog.get_logger()
 TARGET_MS = 1000
 """Segments end at the first key frame from then on."""
 WINDOW = 6
-MOST_SEGMENT_BYTES = 32 * 2**20
-"""10 s, as far as key frames may be apart, at 25 Mbit/s."""
 MOST_BYTES = 4 * MOST_SEGMENT_BYTES
 """Of all segments but the one that is being made: three target durations of the largest, and one more."""
 KEPT_BEYOND = 2
@@ -42,9 +41,13 @@ IDLE_TARGETS = 3
 class Window:
     """Reads the stream from `run` until nobody has asked for so long that nobody plays it."""
 
-    def __init__(self, stream: str, readers: Readers, state_of: StateOf) -> None:
+    def __init__(self, stream: str, readers: Readers, state_of: StateOf, memory: Memory) -> None:
+        """
+        Args:
+            memory: that of all streams that are played.
+        """
         self.stream = stream
-        self._readers, self._state_of = readers, state_of
+        self._readers, self._state_of, self._memory = readers, state_of, memory
         self._playlist = Playlist(TARGET_MS / 1000, window=WINDOW)
         # Greater than all of a window that was here before, or at another gateway: players may know that.
         self._playlist.media_sequence = int(time.time())
@@ -81,6 +84,7 @@ class Window:
     async def run(self) -> None:
         """Goes on across ends of the stream: what comes after one is a discontinuity."""
         log.info("hls.begun", stream=self.stream)
+        self._memory.add(self)
         reading = asyncio.create_task(self._read())
         try:
             while (left_s := self._left_s) > 0:
@@ -90,6 +94,7 @@ class Window:
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
+            self._memory.remove(self)
             log.info("hls.ended", stream=self.stream)
 
     @property
@@ -117,6 +122,7 @@ class Window:
                 while True:
                     record = await subscription.next_record()
                     segmenter = segmenter or self._segmenter()
+                    segmenter.most_bytes = self._memory.segment_bytes
                     with suppress(ValueError, IndexError):  # damaged, as strangers may send it
                         self._take(segmenter.put(packet_of(record)))
         except FeedEnded:
@@ -130,7 +136,7 @@ class Window:
         types = [VIDEO] if video and video.codec == "H264" else []
         types += [AUDIO] if audio and audio.codec == "AAC" else []
         clock = partial(dt.datetime.now, dt.UTC)
-        return Segmenter(TARGET_MS, clock, MOST_SEGMENT_BYTES, types or [VIDEO, AUDIO])
+        return Segmenter(TARGET_MS, clock, self._memory.segment_bytes, types or [VIDEO, AUDIO])
 
     def _take(self, cut: Cut | None) -> None:
         if cut is None or not cut.data:
@@ -144,14 +150,24 @@ class Window:
         listed = playlist.names()
         for old in [each for each in self._segments if each not in listed][:-KEPT_BEYOND]:
             del self._segments[old]
-        self._bound()
+        while self.kept_bytes > MOST_BYTES and self.kept_count > 1:
+            self.lose_first()
+        self._memory.make_room()
         self._first.set()
 
-    def _bound(self) -> None:
-        """The oldest go, those that the playlist names too."""
-        size = sum(len(data) for data in self._segments.values())
-        while size > MOST_BYTES and len(self._segments) > 1:
-            oldest = next(iter(self._segments))
-            size -= len(self._segments.pop(oldest))
-            if oldest in self._playlist.names():
-                self._playlist.lose_first()
+    @property
+    def kept_bytes(self) -> int:
+        """Of all finished segments."""
+        return sum(len(data) for data in self._segments.values())
+
+    @property
+    def kept_count(self) -> int:
+        """Of the finished segments."""
+        return len(self._segments)
+
+    def lose_first(self) -> None:
+        """Forgets the oldest segment; the playlist does too, where it names that."""
+        oldest = next(iter(self._segments))
+        del self._segments[oldest]
+        if oldest in self._playlist.names():
+            self._playlist.lose_first()

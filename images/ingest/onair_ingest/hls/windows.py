@@ -6,6 +6,7 @@ import asyncio
 
 import structlog
 
+from onair_ingest.hls.memory import Memory
 from onair_ingest.hls.window import StateOf, Window
 from onair_ingest.readers.readers import NoStream, Readers
 
@@ -17,8 +18,14 @@ class TooManyWindows(Exception):
 
 
 class Windows:
-    def __init__(self, readers: Readers, state_of: StateOf, most: int) -> None:
+    def __init__(self, readers: Readers, state_of: StateOf, most: int, most_bytes: int) -> None:
+        """
+        Args:
+            most: streams that are played at once.
+            most_bytes: of the segments of all of them.
+        """
         self._readers, self._state_of, self._most = readers, state_of, most
+        self._memory = Memory(most_bytes)
         self._windows: dict[str, tuple[Window, asyncio.Task[None]]] = {}
 
     @property
@@ -43,7 +50,7 @@ class Windows:
             raise NoStream(stream)
         if self.count >= self._most:
             raise TooManyWindows
-        window = Window(stream, self._readers, self._state_of)
+        window = Window(stream, self._readers, self._state_of, self._memory)
         task = asyncio.create_task(window.run(), name=f"hls of {stream}")
         self._windows[stream] = window, task
         task.add_done_callback(lambda done: self._forget(stream, done))

@@ -35,6 +35,9 @@ AUDIO = Record(
 )
 
 
+MEMORY = 2**28
+
+
 def picture(at_s: float, *, key: bool = False, size: int = 0) -> Record:
     unit = (b"\x65" if key else b"\x41") + b"slice" + bytes(size)
     at_us = round(at_s * 1e6)
@@ -103,7 +106,7 @@ def readers() -> FakeReaders:
 @pytest.fixture
 async def windows(readers: FakeReaders, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Windows]:
     monkeypatch.setattr(window_module, "NO_STREAM_S", 0.01)
-    windows = Windows(cast(Any, readers), lambda _: readers.state(), most=1)
+    windows = Windows(cast(Any, readers), lambda _: readers.state(), most=1, most_bytes=MEMORY)
     yield windows
     await windows.close()
 
@@ -197,6 +200,28 @@ async def test_large_segments_are_fewer(
     assert len(names) == 4
     assert list(window._segments) == names
     assert f"#EXT-X-MEDIA-SEQUENCE:{names[0].removesuffix('.ts')}\n" in window.playlist()
+
+
+async def test_many_streams_keep_to_the_memory_of_all(readers: FakeReaders) -> None:
+    most_bytes, streams = 1_000_000, 10
+    windows = Windows(cast(Any, readers), lambda _: readers.state(), streams, most_bytes)
+    readers.publish()
+    played = [windows.play(f"stream-{number}") for number in range(streams)]
+    await until(lambda: readers.readers == streams)
+    for _ in range(12):
+        readers.gops(1, size=20_000)
+    readers.gops(1)
+    await until(lambda: all(each._playlist.total_s == 24 for each in played))
+    assert sum(each.kept_bytes for each in played) <= most_bytes / 2
+    for each in played:
+        names = segments(each.playlist())
+        assert names
+        assert list(each._segments) == names
+    readers.gops(1, size=60_000)
+    readers.gops(2)
+    await until(lambda: all(each._playlist.total_s >= 28 for each in played))
+    assert all("DISCONTINUITY\n" in each.playlist() for each in played), "a tenth of the half is a segment"
+    await windows.close()
 
 
 async def test_a_stream_that_is_back_goes_on_with_a_discontinuity(
