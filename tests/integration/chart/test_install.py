@@ -22,6 +22,7 @@ from tests.support.helm import (
     RELEASE,
     ROOT,
     SHOWS,
+    HelmError,
     copy_of_chart,
     helm,
     install,
@@ -74,6 +75,20 @@ def test_the_demo_key_matches_its_hash_and_survives_an_upgrade(
     assert secret(plane_client, "onair-demo-api-key")["apiKey"] == key
     verifier = secret(plane_client, "onair-api-key-demo", KEYS)
     assert verifier == {"serviceId": "demo", "hash": hashlib.sha256(key.encode()).hexdigest()}
+
+
+def test_another_priority_needs_a_class_of_another_name(
+    installed: ControlPlane, plane_client: httpx.Client
+) -> None:
+    value = ("--set", "encoder.priorityClass.value=5000")
+    with pytest.raises(HelmError, match=r"value: cannot be changed once .*; give \S+\.name another name"):
+        install(installed, CHART, "--reset-values", *value)
+    install(installed, CHART, "--reset-values", *value, "--set", "encoder.priorityClass.name=shows-first")
+    classes = plane_client.get("/apis/scheduling.k8s.io/v1/priorityclasses").raise_for_status().json()
+    values = {each["metadata"]["name"]: each["value"] for each in classes["items"]}
+    assert values["shows-first"] == 5000
+    assert "onair-encoder" not in values
+    install(installed, CHART, "--reset-values")
 
 
 @pytest.mark.parametrize("values", sorted((ROOT / "examples/values").glob("*.yaml")), ids=lambda p: p.stem)
