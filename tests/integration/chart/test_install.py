@@ -77,6 +77,24 @@ def test_the_demo_key_matches_its_hash_and_survives_an_upgrade(
     assert verifier == {"serviceId": "demo", "hash": hashlib.sha256(key.encode()).hexdigest()}
 
 
+def test_the_demo_key_goes_on_where_its_readable_secret_was_deleted(
+    installed: ControlPlane, plane_client: httpx.Client
+) -> None:
+    verifier = secret(plane_client, "onair-api-key-demo", KEYS)
+    readable = f"/api/v1/namespaces/{NAMESPACE}/secrets/onair-demo-api-key"
+    plane_client.delete(readable).raise_for_status()
+    for service in ("demo", "another"):
+        install(installed, CHART, "--set", f"demo.apiKey.serviceId={service}")
+        assert plane_client.get(readable).status_code == 404
+        assert secret(plane_client, "onair-api-key-demo", KEYS) == {**verifier, "serviceId": service}
+    kubectl(installed, "delete", "secret", "-n", KEYS, "onair-api-key-demo")
+    install(installed, CHART, "--reset-values")
+    renewed = secret(plane_client, "onair-demo-api-key")["apiKey"]
+    renewed_verifier = secret(plane_client, "onair-api-key-demo", KEYS)
+    assert renewed_verifier == {"serviceId": "demo", "hash": hashlib.sha256(renewed.encode()).hexdigest()}
+    assert renewed_verifier["hash"] != verifier["hash"]
+
+
 def test_another_priority_needs_a_class_of_another_name(
     installed: ControlPlane, plane_client: httpx.Client
 ) -> None:
