@@ -40,6 +40,9 @@ Services that publishers come by, that of all regions first: {"services": [{name
 {{- end }}
 {{- end }}
 {{- range (include "onair.ingestSets" . | fromJson).sets }}
+{{- if eq .region "gateways" }}
+{{- fail "ingest.service.perRegion: a region cannot be named gateways, as the Service onair-ingest-gateways is that of all gateways" }}
+{{- end }}
 {{- $services = append $services . }}
 {{- end }}
 {{- end }}

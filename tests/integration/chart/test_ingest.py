@@ -105,6 +105,15 @@ def test_each_region_has_a_service_of_its_own_by_value(tmp_path: Path) -> None:
             ),
             "ingest.service.nodePorts: must be 0 with perRegion",
         ),
+        (
+            (
+                "ingest.service.perRegion=true",
+                "regions[0].name=gateways",
+                "regions[0].latitude=1",
+                "regions[0].longitude=1",
+            ),
+            "ingest.service.perRegion: a region cannot be named gateways",
+        ),
     ],
 )
 def test_services_of_regions_that_cannot_work_are_refused(options: tuple[str, ...], message: str) -> None:
