@@ -90,6 +90,7 @@ DEFINITIONS: dict[str, JsonSchema] = {
     "host and port or empty": matching(r"(\S+:[0-9]+)?"),
     "map of strings": {"type": "object", "additionalProperties": {"type": "string"}},
     "list of strings": {"type": "array", "items": {"type": "string", "minLength": 1}},
+    "list of ranges": {"type": "array", "items": matching(r"[0-9A-Fa-f.:]+/[0-9]{1,3}")},
     "list of hosts": {"type": "array", "items": matching(HOST)},
     "list of names": {"type": "array", "items": matching(DNS_NAME)},
     "list of regions": {

@@ -68,6 +68,18 @@ FIXED = {
         ("api.rateLimits.windowSeconds=0", "at '/api/rateLimits/windowSeconds': minimum: got 0, want 1"),
         ("ingest.rtmp.baseUrl=ingest.example", "at '/ingest/rtmp/baseUrl': 'ingest.example' does not match"),
         ("ingest.srt.baseUrl=rtmp://a", "at '/ingest/srt/baseUrl': 'rtmp://a' does not match pattern"),
+        (
+            "inside.refusedRanges={9.9.9.9}",
+            "at '/inside/refusedRanges/0': '9.9.9.9' does not match pattern",
+        ),
+        (
+            "inside.allowedRanges={fd00::1}",
+            "at '/inside/allowedRanges/0': 'fd00::1' does not match pattern",
+        ),
+        (
+            "rooms.turn.internalRanges={10.0.0.1}",
+            "at '/rooms/turn/internalRanges/0': '10.0.0.1' does not match",
+        ),
         ("redis.url=localhost:6379", "at '/redis/url': 'localhost:6379' does not match pattern"),
         ("redis.enabled=false", "redis.url: must name an existing Redis, or redis.urlSecret a Secret"),
         ("encoder.maxWidth=3842", "at '/encoder/maxWidth': maximum: got 3,842, want 3,840"),
