@@ -82,6 +82,7 @@ cluster they are known by their names.
 {{- end -}}
 {{- end -}}
 silentAfterS: {{ .Values.ingest.silentAfterSeconds }}
+connectionsFile: /tmp/connections.json
 {{- if $existing.apiUrl }}
 mediamtx:
   apiUrl: {{ $existing.apiUrl | quote }}

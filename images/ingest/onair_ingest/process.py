@@ -36,6 +36,7 @@ from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.secret_file import follow_secret, read_secret
 from onair_ingest.settings import Settings
 from onair_ingest.streams.connection_identity import Identities
+from onair_ingest.streams.identity_file import keep_identities, read_identities
 from onair_ingest.streams.streams import Streams
 from onair_ingest.streams_api import StreamsApi
 
@@ -63,7 +64,7 @@ async def _serve(
 ) -> None:
     password = await _server_password(settings.mediamtx.password_file)
     mediamtx = MediaMtx(session, settings.mediamtx.api_url, settings.mediamtx.timeout_s, password)
-    identities = Identities(mediamtx)
+    identities = Identities(mediamtx, await read_identities(settings.connections_file))
     streams = Streams(
         mediamtx,
         identities,
@@ -80,6 +81,7 @@ async def _serve(
     guard = AddressGuard(settings.inside)
     pauses = Pauses(settings.pulls.first_pause_s, settings.pulls.longest_pause_s)
     pulls = PullTasks(mediamtx, streams, guard, pauses, enabled=settings.pulls.enabled)
+    keeping = asyncio.create_task(_keep(settings.connections_file, identities))
     forgetting = asyncio.create_task(pulls.forget_former())
     media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
     readers = Readers(streams.path, media_server, settings.reader_linger_s)
@@ -113,12 +115,18 @@ async def _serve(
     await readers.close()
     for server in servers:
         await server.cleanup()
+    keeping.cancel()
     await pulls.close()
     await probes.stop()
     await stopped
     for result in ended:
         if isinstance(result, Exception):
             raise result
+
+
+async def _keep(path: Path | None, identities: Identities) -> None:
+    if path:
+        await keep_identities(path, identities)
 
 
 async def _server_password(path: Path | None) -> str:

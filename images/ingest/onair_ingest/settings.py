@@ -76,6 +76,8 @@ class Settings(ProgramSettings):
     stop_s: Annotated[float, Field(ge=0)] = 3.0
     """How long a gateway that is told to stop with its server takes at least. Their pod keeps its network:
     who connects before Services have left the pod out is refused at once, where nobody would answer."""
+    connections_file: Path | None = None
+    """Where it keeps whose connections its server has, for its next process; best on the pod's own volume."""
     memory_bytes: Annotated[int, Field(gt=0)] = 2 * 2**30
     """What this process and its previews may take: the limit of their container."""
     inside: InsideRules = InsideRules()

@@ -23,17 +23,21 @@ TRUE_AGAIN_S = 6.0
 """From when a pod is told to stop: twice the bound, as everywhere in tests."""
 
 
+@pytest.mark.parametrize(
+    "url", ["{rtmp}/{key}", "{srt}?streamid=publish:camera:me:{key}"], ids=["by path", "by a password of SRT"]
+)
 def test_a_gateway_that_is_killed_leaves_publishers_and_tells_the_truth_when_it_is_back(
-    own_pod: IngestPod, key: str
+    own_pod: IngestPod, key: str, url: str
 ) -> None:
-    with FfmpegEncoder(f"{own_pod.rtmp}/{key}") as encoder, own_pod.follow() as follower:
+    url = url.format(rtmp=own_pod.rtmp, srt=own_pod.srt_server, key=key)
+    with FfmpegEncoder(url) as encoder, own_pod.follow() as follower:
         first = follower.flowing(key).state
         told = len(follower.of(key))
         own_pod.kill(own_pod.gateway)
         own_pod.start_gateway()
         again = follower.wait(key, lambda _: True, "told again", after=told).state
         assert again.flowing
-        assert again.publisher == first.publisher == "127.0.0.1", "the server is asked where it comes from"
+        assert again.publisher == first.publisher == "127.0.0.1", "it is known where it comes from"
         assert abs((parse_time(again.since) - parse_time(first.since)).total_seconds()) < 1
         assert encoder.process.poll() is None
         with FfmpegEncoder(f"{own_pod.rtmp}/{key}") as second:
@@ -45,6 +49,25 @@ def test_a_gateway_that_is_killed_leaves_publishers_and_tells_the_truth_when_it_
         follower.flowing(key, after=told)
         assert all(each.state.online for each in follower.of(key)), "nor does one say so that is told to end"
         assert encoder.process.poll() is None
+
+
+def test_who_showed_a_password_by_srt_stays_connected_where_the_file_of_connections_is_lost(
+    own_pod: IngestPod, key: str
+) -> None:
+    url = own_pod.srt(f"publish:camera:me:{key}")
+    with FfmpegEncoder(url) as encoder, own_pod.follow() as follower:
+        follower.flowing(key)
+        own_pod.kill(own_pod.gateway)
+        own_pod.connections_file.unlink()
+        told = len(follower.told)
+        own_pod.start_gateway()
+        follower.wait_heartbeats(2)
+        assert not follower.told[told:], "of no other stream either"
+        assert "publisher.unjudged" in own_pod.log
+        assert encoder.process.poll() is None
+        encoder.process.kill()
+        with FfmpegEncoder(url):
+            follower.flowing(key, after=told)
 
 
 @pytest.mark.parametrize("order", [("gateway", "server"), ("server", "gateway")])

@@ -57,7 +57,8 @@ class IngestContainers(IngestPod):
 
     def start_gateway(self) -> None:
         inside = Path("/run/onair/secret/secret")
-        environment = {**self._gateway_environment, "ONAIR_SECRET_FILE": str(inside)}
+        files = {"ONAIR_SECRET_FILE": str(inside), "ONAIR_CONNECTIONS_FILE": "/tmp/connections.json"}
+        environment = {**self._gateway_environment, **files}
         del environment["PYTHONPATH"]
         mounted = f"--volume={self.folder / 'secret'}:{inside}:ro"
         self._start("gateway", environment, mounted, "--tmpfs=/tmp", own_image("ingest"))

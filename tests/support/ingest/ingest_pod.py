@@ -45,6 +45,7 @@ class IngestPod:
         self._config = config
         self.secret = secret
         (folder / "secret").write_bytes(secret)
+        self.connections_file = folder / "connections.json"
         self.rtmp_port, self.rtmps_port, self.srt_port = free_port(), free_port(), free_port()
         self.api_port, self.hook_port = free_port(), free_port()
         self.port, self.probe_port = free_port(), free_port()
@@ -66,6 +67,7 @@ class IngestPod:
             "ONAIR_MEDIAMTX__RTMP_URL": f"rtmp://127.0.0.1:{self.rtmp_port}",
             "ONAIR_HOOK__PORT": str(self.hook_port),
             "ONAIR_HOOK__FACADE_URL": facade_url,
+            "ONAIR_CONNECTIONS_FILE": str(self.connections_file),
             "ONAIR_STOP_S": "0",
             **(settings or {}),
         }

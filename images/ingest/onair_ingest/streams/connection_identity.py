@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -16,6 +18,8 @@ from onair_ingest.streams.key import PULLS, key_of
 log = structlog.get_logger()
 
 PULL_SOURCE = "rtmpSource"
+FORMER_S = 60.0
+"""MediaMTX closes a connection that brings nothing long before."""
 
 
 @dataclass(frozen=True)
@@ -30,21 +34,48 @@ class ConnectionIdentity:
 class Identities:
     """Whose connections there are, by the connection's id. Holds no key."""
 
-    def __init__(self, mediamtx: MediaMtx) -> None:
+    def __init__(
+        self,
+        mediamtx: MediaMtx,
+        former: Mapping[str, ConnectionIdentity] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """
+        Args:
+            former: those that an earlier process of this gateway knew.
+        """
         self._mediamtx = mediamtx
-        self._known: dict[str, ConnectionIdentity] = {}
+        self._known = dict(former or {})
+        self._former = set(self._known)
+        """Those that were not seen yet."""
+        self._clock, self._began_s = clock, clock()
         self._established: set[str] = set()
+        self._unjudged: set[str] = set()
+        self.changed = asyncio.Event()
+        """Set whenever `known` changes."""
+
+    @property
+    def known(self) -> dict[str, ConnectionIdentity]:
+        return dict(self._known)
 
     def admitted(self, connection: str, stream: str, address: str) -> None:
         """The hook admitted this connection."""
-        self._known[connection] = ConnectionIdentity(stream, address)
+        self._know(connection, ConnectionIdentity(stream, address))
 
     def forget(self, connection: str) -> None:
         """The connection was not admitted after all, or is closed."""
-        self._known.pop(connection, None)
+        if self._known.pop(connection, None):
+            self.changed.set()
+
+    def _know(self, connection: str, identity: ConnectionIdentity) -> ConnectionIdentity:
+        self._known[connection] = identity
+        self.changed.set()
+        return identity
 
     async def looks(self, paths: Iterable[Path]) -> list[Look]:
         """The streams among the server's paths. A publisher of none, whom no hook admitted, is disconnected.
+
+        One whose key nobody can tell any more is left alone, and is in none of them.
 
         Raises:
             MediaMtxUnavailable
@@ -60,22 +91,37 @@ class Identities:
                 alive.add(source.id)
                 if identity := await self._identity(path, source):
                     looks.append(Look(identity.stream, path, source, identity.address))
-        for gone in self._established - alive:
+        for gone in (self._established | self._long_unseen(alive)) - alive:
             self.forget(gone)
         self._established = alive
+        self._unjudged &= alive
         return looks
+
+    def _long_unseen(self, alive: set[str]) -> set[str]:
+        """Former connections that were closed while no process of this gateway looked."""
+        self._former -= alive
+        if self._clock() - self._began_s < FORMER_S:
+            return set()
+        unseen, self._former = self._former, set()
+        return unseen
 
     async def _identity(self, path: Path, source: PathSource) -> ConnectionIdentity | None:
         if known := self._known.get(source.id):
             return known
-        # Admitted by an earlier process of this gateway.
+        if source.id in self._unjudged:
+            return None
+        # Admitted by an earlier process of this gateway, whose file is lost.
         connection = await self._mediamtx.connection(source)
         if connection is None:
+            return None
+        if source.type == "srtConn" and connection.user:
+            # Its key is the password where it has one, and the API does not tell that.
+            log.warning("publisher.unjudged", protocol=source.type)
+            self._unjudged.add(source.id)
             return None
         key = key_of(path.name, connection.query, user=connection.user)
         if key is None:
             log.warning("publisher.unknown", protocol=source.type)
             await self._mediamtx.kick(source)
             return None
-        identity = self._known[source.id] = ConnectionIdentity(stream_of_key(key), connection.address)
-        return identity
+        return self._know(source.id, ConnectionIdentity(stream_of_key(key), connection.address))
