@@ -14,6 +14,9 @@ from onair_crds.shapes import JsonObject
 
 BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
 
+MAX_VIOLATIONS = 100
+"""Wrong fields that one error names."""
+
 
 class Code(IntEnum):
     """Canonical RPC codes."""
@@ -82,15 +85,20 @@ class RpcError(Exception):
 
 
 class InvalidArgument(RpcError):
-    """The request is wrong whatever the state; names every field that is."""
+    """The request is wrong whatever the state; names every field that is, up to MAX_VIOLATIONS."""
 
     code = Code.INVALID_ARGUMENT
 
     def __init__(self, *violations: Violation) -> None:
-        self.violations = list(violations)
-        super().__init__(
-            "; ".join(f"{v.field}: {v.description}" if v.field else v.description for v in violations)
-        )
+        """
+        Args:
+            violations: may be incomplete above MAX_VIOLATIONS.
+        """
+        self.violations = list(violations[:MAX_VIOLATIONS])
+        named = [f"{v.field}: {v.description}" if v.field else v.description for v in self.violations]
+        if more := len(violations) - len(named):
+            named.append(f"and at least {more} more")
+        super().__init__("; ".join(named))
 
     @property
     def details(self) -> list[JsonObject]:

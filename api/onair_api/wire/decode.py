@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from onair_api.errors import InvalidArgument, Violation
+from onair_api.errors import MAX_VIOLATIONS, InvalidArgument, Violation
 from onair_api.wire.mask import Path, dotted, mask_paths
 from onair_api.wire.message import ABSENT, Absent, FieldKind, Message, WireField
 from onair_crds.resources.enums import WireEnum
@@ -28,10 +28,11 @@ NUMBER_TEXT = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})
 
 
 class Decoder:
-    """Converts values; `violations` holds what could not be."""
+    """Converts values; `violations` holds what could not be, up to one more than an error names."""
 
     def __init__(self, metadata_bytes: int) -> None:
         self.violations: list[Violation] = []
+        self._wrong_values = 0
         self._metadata_bytes = metadata_bytes
 
     def message(self, message: Message, body: JsonObject, path: str = "") -> JsonObject:
@@ -110,7 +111,9 @@ class Decoder:
                 return self._any(value, path)
 
     def _wrong(self, path: str, description: str) -> Absent:
-        self.violations.append(Violation(path, description))
+        self._wrong_values += 1
+        if len(self.violations) <= MAX_VIOLATIONS:
+            self.violations.append(Violation(path, description))
         return ABSENT
 
     def _message(self, field: WireField, value: Any, path: str) -> Any:
@@ -121,13 +124,16 @@ class Decoder:
     def _list(self, field: WireField, value: Any, path: str) -> Any:
         if not isinstance(value, list) or field.item is None:
             return self._wrong(path, "must be an array")
+        most = field.node["maxItems"]
+        if len(value) > most:
+            return self._wrong(path, f"must have at most {most} items")
         items = []
         for i, item in enumerate(value):
-            before = len(self.violations)
+            before = self._wrong_values
             read = self.field(field.item, item, f"{path}[{i}]")
             if read is not ABSENT:
                 items.append(read)
-            elif len(self.violations) > before:
+            elif self._wrong_values > before:
                 items.append(None)  # holds its place, so that the model counts the others as the caller does
         return items
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -33,16 +33,24 @@ def check(model: type[SpecModel], spec: JsonObject, found: Iterable[Violation] =
 def violations(model: type[SpecModel], spec: JsonObject, found: Iterable[Violation] = ()) -> list[Violation]:
     """Everything that `check` would name."""
     wrong = {v.field: v for v in found}
+    known = {place for name in wrong for place in _places(name)}
     try:
         model.model_validate(spec)
     except ValidationError as error:
         for detail in error.errors(include_url=False, include_context=True, include_input=False):
             violation = _violation(detail, _node(message_of(model), detail["loc"]))
-            if not any(
-                known == violation.field or known.startswith(violation.field + ".") for known in wrong
-            ):
+            if violation.field not in known:
                 wrong[violation.field] = violation
+                known.update(_places(violation.field))
     return list(wrong.values())
+
+
+def _places(path: str) -> Iterator[str]:
+    """A path, and those of the objects that it is in."""
+    yield path
+    while "." in path:
+        path = path.rpartition(".")[0]
+        yield path
 
 
 def _node(message: Message | None, place: tuple[int | str, ...]) -> JsonSchema:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from onair_api.errors import InvalidArgument, Violation
+from onair_api.errors import MAX_VIOLATIONS, InvalidArgument, Violation
 from onair_api.layout.layer.request import (
     KEYS,
     LayerRequest,
@@ -40,7 +40,7 @@ def batch_request(body: JsonObject, new_id: NewId, limits: LimitSettings) -> Bat
     """Decodes a batch of changes of layers.
 
     Raises:
-        InvalidArgument: names every wrong field of every item.
+        InvalidArgument: names every wrong field of every item, up to what an error names.
     """
     items = body.get("layers")
     if items is None:
@@ -54,6 +54,8 @@ def batch_request(body: JsonObject, new_id: NewId, limits: LimitSettings) -> Bat
     updates: Counter[str] = Counter()
     requests: list[LayerRequest] = []
     for position, item in enumerate(items):
+        if len(wrong) > MAX_VIOLATIONS:
+            break
         path = f"layers[{position}]"
         made = _item(item, path, new_id, limits, wrong)
         if made is None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 
 import orjson
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onair_api.errors import InvalidArgument, RpcError
+from onair_api.errors import MAX_VIOLATIONS, InvalidArgument, RpcError
 from onair_api.layout.layer.batch import batch_request
 from onair_api.layout.layer.record import batch_response, event_record
 from onair_api.layout.layer.tree import applied
@@ -70,6 +71,20 @@ def test_a_batch_is_refused_or_makes_a_valid_tree(body: JsonObject, scene: bool)
     response = batch_response("lay", request, outcome.results)
     assert len(response["layers"]) == len(body["layers"])
     assert orjson.dumps(event_record(response))
+
+
+def test_a_batch_of_wrong_items_is_read_until_an_error_names_no_more() -> None:
+    begun = itertools.count()
+    with pytest.raises(InvalidArgument) as caught:
+        batch_request(
+            {"layers": [{"create": {"type": "text", "children": [1] * 40}}] * 1000},
+            lambda: f"new{next(begun)}",
+            LIMITS,
+        )
+    assert next(begun) == 3
+    assert [each.field for each in caught.value.violations] == [
+        f"layers[{i // 40}].create.children[{i % 40}]" for i in range(MAX_VIOLATIONS)
+    ]
 
 
 def test_what_belongs_to_the_request_is_read_in_either_spelling() -> None:
