@@ -12,24 +12,24 @@ from onair_crds.shapes import JsonObject
 Path = tuple[WireField, ...]
 
 MAX_PATHS = 200
+MAX_DEPTH = 16
+"""Fields that a name may go through; no message is as deep."""
 
 
 def mask_paths(message: Message, body: JsonObject) -> tuple[list[Path], bool]:
     """The paths to apply, and whether the caller named them.
 
     Raises:
-        InvalidArgument: the mask is no string or names what is no field.
+        InvalidArgument: the mask is no string, names too many fields, or what is no field.
     """
     mask = body.get("updateMask", body.get("update_mask"))
     if mask is None:
         return leaf_paths(message, body), False
     if not isinstance(mask, str):
         raise InvalidArgument(Violation("updateMask", "must be a string: a comma-separated list of fields"))
-    names = [name.strip() for name in mask.split(",") if name.strip()]
+    names = names_of(mask)
     if not names:
         return leaf_paths(message, body), False
-    if len(names) > MAX_PATHS:
-        raise InvalidArgument(Violation("updateMask", f"must name at most {MAX_PATHS} fields"))
     found = [(name, resolve(message, name)) for name in names]
     if unknown := [name for name, path in found if path is None]:
         listed = ", ".join(repr(name[:100]) for name in unknown[:10])
@@ -37,11 +37,24 @@ def mask_paths(message: Message, body: JsonObject) -> tuple[list[Path], bool]:
     return [path for _, path in found if path is not None], True
 
 
+def names_of(mask: str) -> list[str]:
+    """The names in a mask, without the spaces around them.
+
+    Raises:
+        InvalidArgument: there are too many; a mask may be as large as a body, so it is not split before.
+    """
+    if mask.count(",") <= MAX_PATHS:  # one may be at the end
+        names = [stripped for name in mask.split(",") if (stripped := name.strip())]
+        if len(names) <= MAX_PATHS:
+            return names
+    raise InvalidArgument(Violation("updateMask", f"must name at most {MAX_PATHS} fields"))
+
+
 def resolve(message: Message, name: str) -> Path | None:
     """The fields that a dotted name goes through; None when it names none."""
     path: list[WireField] = []
     current: Message | None = message
-    for part in name.split("."):
+    for part in name.split(".", MAX_DEPTH):
         field = current.by_spelling.get(spelling(part.strip())) if current else None
         if field is None:
             return None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from onair_api.wire.mask import names_of
 from onair_crds.resources.composition import studio_renderer_url
 from onair_crds.shapes import JsonObject
 
 NEWER, KEY = "studioRenderer", "studioSdk"
-_NEWER_PATH = re.compile(r"\bcomposition\.studio_?renderer\b", re.IGNORECASE)
+_NEWER_PATH = re.compile(r"^composition\.studio_?renderer\b", re.IGNORECASE)
 _SCENE_PATH = re.compile(r"^composition\.studioSdk\.active_?scene_?id$", re.IGNORECASE)
 
 
@@ -16,6 +17,9 @@ def as_studio_sdk(message: JsonObject) -> JsonObject:
     """A request in which `composition.studioRenderer` has the name `studioSdk`, whose fields it has.
 
     Its `activeSceneId` is the page's own business, and nothing to the service.
+
+    Raises:
+        InvalidArgument: its mask names too much.
     """
     composition = message.get("composition")
     if isinstance(composition, dict):
@@ -25,8 +29,9 @@ def as_studio_sdk(message: JsonObject) -> JsonObject:
             message = {**message, "composition": {**rest, KEY: composition[given[0]]}}
     for name in ("updateMask", "update_mask"):
         mask = message.get(name)
-        if isinstance(mask, str) and _NEWER_PATH.search(mask):
-            paths = [_NEWER_PATH.sub(f"composition.{KEY}", path.strip()) for path in mask.split(",")]
+        names = names_of(mask) if isinstance(mask, str) else []
+        if any(map(_NEWER_PATH.match, names)):
+            paths = [_NEWER_PATH.sub(f"composition.{KEY}", path) for path in names]
             kept = [path for path in paths if not _SCENE_PATH.match(path)]
             # A mask that is left empty would name all that the body has
             message = {**message, name: ",".join(kept)} if kept else _nothing(message)

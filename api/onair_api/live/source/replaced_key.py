@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onair_api.errors import InvalidArgument, Violation
+from onair_api.wire.mask import MAX_DEPTH, names_of
 from onair_api.wire.message import spelling
 from onair_crds.shapes import JsonObject
 
@@ -15,12 +16,12 @@ def without_key(message: JsonObject) -> tuple[JsonObject, str | None]:
     """The rest of an update, and the member of the address whose key its mask names.
 
     Raises:
-        InvalidArgument: it has a value for the key: nobody chooses keys.
+        InvalidArgument: it has a value for the key: nobody chooses keys; or its mask names too much.
     """
     mask = next((message[name] for name in MASK_NAMES if name in message), None)
     if not isinstance(mask, str):
         return message, None
-    named = {name: _member(name) for name in mask.split(",")}
+    named = {name: _member(name) for name in names_of(mask)}
     members = [member for member in named.values() if member]
     if not members:
         return message, None
@@ -34,13 +35,13 @@ def without_key(message: JsonObject) -> tuple[JsonObject, str | None]:
         path = f"address.{member}.{field}"
         raise InvalidArgument(Violation(path, "is assigned: leave it out to have a new one"))
     rest = {name: value for name, value in message.items() if name not in MASK_NAMES}
-    kept = [name for name, found in named.items() if not found and name.strip()]
+    kept = [name for name, found in named.items() if not found]
     # Without a mask everything in the body would be applied.
     return ({**rest, "updateMask": ",".join(kept)} if kept else {}), member
 
 
 def _member(name: str) -> str | None:
-    path = [spelling(part.strip()) for part in name.split(".")]
+    path = [spelling(part.strip()) for part in name.split(".", MAX_DEPTH)]
     for member, field in ASSIGNED.items():
         if path == [spelling(part) for part in ("address", member, field)]:
             return member

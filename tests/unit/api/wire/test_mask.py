@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from tests.support.bodies import PATIENT, bodies
+from tests.support.masks import LargeMask
 
 from onair_api.errors import InvalidArgument
 from onair_api.live.project.record import PROJECT_MESSAGE
-from onair_api.wire.mask import dotted, leaf_paths, mask_paths, resolve
+from onair_api.wire.mask import MAX_PATHS, dotted, leaf_paths, mask_paths, names_of, resolve
 from onair_crds.shapes import Document
 
 
@@ -65,6 +66,18 @@ def test_spaces_and_empty_parts_in_a_mask_do_not_matter() -> None:
     paths, named = mask_paths(PROJECT_MESSAGE, {"updateMask": " maxDuration , metadata,, "})
     assert named
     assert [dotted(p) for p in paths] == ["maxDuration", "metadata"]
+
+
+def test_a_mask_names_so_many_fields_and_no_more() -> None:
+    names = ["metadata"] * MAX_PATHS
+    assert names_of(",".join(names)) == names_of(",".join(names) + ",") == names
+    for mask in (",".join([*names, "metadata"]), LargeMask("a," * 500_000)):
+        with pytest.raises(InvalidArgument, match=f"updateMask: must name at most {MAX_PATHS} fields"):
+            mask_paths(PROJECT_MESSAGE, {"updateMask": mask})
+
+
+def test_a_name_of_very_many_parts_names_no_field() -> None:
+    assert resolve(PROJECT_MESSAGE, LargeMask("metadata." * 100_000)) is None
 
 
 @pytest.mark.parametrize("mask", [5, ["metadata"], {"paths": ["metadata"]}, True])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.masks import LargeMask
 
+from onair_api.errors import InvalidArgument
 from onair_api.live.project.record import PROJECT_MESSAGE
 from onair_api.live.project.studio_renderer import (
     as_studio_sdk,
@@ -96,11 +98,18 @@ def test_what_an_answer_named_is_not_stored(sent: JsonObject, before: JsonObject
             },
             {"requestMetadata": {"why": 1}},
         ),
+        ({"updateMask": "composition.studioRenderer.activeSceneId,", "maxDuration": 5}, {}),
+        ({"updateMask": "metadata, maxDuration"}, {"updateMask": "metadata, maxDuration"}),
         ({"updateMask": 3, "composition": None}, {"updateMask": 3, "composition": None}),
     ],
 )
 def test_the_key_of_newer_clients_is_treated_alike(message: JsonObject, read: JsonObject) -> None:
     assert as_studio_sdk(message) == read
+
+
+def test_a_mask_of_very_many_names_is_refused() -> None:
+    with pytest.raises(InvalidArgument):
+        as_studio_sdk({"updateMask": LargeMask("composition.studioRenderer," * 38_000)})
 
 
 def test_two_pages_stay_two_pages() -> None:

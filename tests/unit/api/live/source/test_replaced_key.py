@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.masks import LargeMask
 
 from onair_api.errors import InvalidArgument
 from onair_api.live.source.replaced_key import without_key
@@ -34,8 +35,9 @@ def test_the_key_is_taken_out_of_the_mask(message: JsonObject, rest: JsonObject,
     [
         {"updateMask": "address.rtmpPush.key", "address": {"rtmpPush": {"key": "mine"}}},
         {"updateMask": "address.rtmpPush.key,address.srtPush.streamId"},
+        {"update_mask": LargeMask("address.rtmpPush.key," + "a," * 500_000)},
     ],
-    ids=["chosen", "of both kinds"],
+    ids=["chosen", "of both kinds", "very many names"],
 )
 def test_what_cannot_be_is_refused(message: JsonObject) -> None:
     with pytest.raises(InvalidArgument):
