@@ -13,6 +13,11 @@ from onair_api.rpc.content_types import TEXT
 _PART = re.compile(rb"[^=]+={0,2}")
 """Clients may write each frame by itself, with its padding."""
 
+MAX_PADDING = 128
+"""Of 64 parts, where a call has two frames: each part takes its time, and the caller is not known yet."""
+
+_SPACES = b" \t\n\r\v\f"
+
 CUT = b"\0"
 """A frame that is cut, which is refused in the client's own protocol: for what is no base64."""
 
@@ -26,16 +31,22 @@ async def decoded(receive: Receive, limit: int) -> Receive:
             break
         body += message.get("body", b"")
         more = message.get("more_body", False)
-    try:
-        parts = [base64.b64decode(part, validate=True) for part in _PART.findall(b"".join(body.split()))]
-    except binascii.Error:
-        parts = [CUT]
-    waiting: list[Message] = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
+    waiting: list[Message] = [{"type": "http.request", "body": _bytes_of(body), "more_body": False}]
 
     async def read() -> Message:
         return waiting.pop() if waiting else await receive()
 
     return read
+
+
+def _bytes_of(text: bytes) -> bytes:
+    text = text.translate(None, _SPACES)
+    if text.count(b"=") > MAX_PADDING:
+        return CUT
+    try:
+        return b"".join(base64.b64decode(part, validate=True) for part in _PART.findall(text))
+    except binascii.Error:
+        return CUT
 
 
 def encoding(send: Send) -> Send:
