@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from onair_crds.shapes import Document, JsonObject, JsonPatch
 
 FREE_FORM = frozenset({"metadata", "data"})
@@ -66,11 +68,31 @@ def same(one: Any, other: Any) -> bool:
         return True
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other)
+    if one != other:
+        return False
+    return not isinstance(one, dict | list) or _are_written_alike(one, other) or _same_parts(one, other)
+
+
+def _are_written_alike(one: Any, other: Any) -> bool:
+    """What is equal mostly is, and to see that takes a tenth of the time of a look at each part."""
+    try:
+        text, other_text = (orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in (one, other))
+    except orjson.JSONEncodeError:  # integers of more than 64 bits
+        return False
+    return text == other_text
+
+
+def _same_parts(one: Any, other: Any) -> bool:
+    """Whether equal values have true and false in the same places."""
+    if one is other:
+        return True
+    if isinstance(one, bool) or isinstance(other, bool):
+        return False
+    if isinstance(one, dict):
+        return all(_same_parts(each, other[key]) for key, each in one.items())
+    if isinstance(one, list):
+        return all(map(_same_parts, one, other))
+    return True
 
 
 def annotation_changes(document: Document, annotations: dict[str, str]) -> JsonPatch:

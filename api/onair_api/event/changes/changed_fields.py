@@ -7,6 +7,7 @@ from typing import Any
 from onair_api.wire.decode import joined
 from onair_api.wire.encode import encode_field
 from onair_api.wire.message import FieldKind, Message
+from onair_api.writes.json_patch import same
 
 
 def changed_paths(message: Message, before: Any, after: Any, path: str = "") -> list[str]:
@@ -24,13 +25,13 @@ def changed_paths(message: Message, before: Any, after: Any, path: str = "") -> 
                 found.append(name)
             continue
         old, new = before.get(field.name), after.get(field.name)
-        if old == new:
+        if same(old, new):
             continue
         if field.kind is FieldKind.MESSAGE and field.message:
             if new is None and old is not None and field.name in message.one_of:
                 continue
             below = changed_paths(field.message, old, new, name)
             found += below or ([name] if (old is None) != (new is None) else [])
-        elif encode_field(field, old) != encode_field(field, new):
+        elif not same(encode_field(field, old), encode_field(field, new)):
             found.append(name)
     return found

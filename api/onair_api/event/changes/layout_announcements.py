@@ -9,6 +9,7 @@ from onair_api.event.changes.announcement import BATCH, CREATE, DELETE, UPDATE, 
 from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.layout.layer.record import layer_record, layers_of
 from onair_api.layout.record import layout_record
+from onair_api.writes.json_patch import same
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 
@@ -35,7 +36,7 @@ def layout_announcements(
     found: list[Announcement] = []
     if before is None:
         found.append(Announcement("layout", CREATE, {**record, **metadata}, target))
-    elif record != layout_record(before, project):
+    elif not same(record, layout_record(before, project)):
         found.append(Announcement("layout", UPDATE, {**record, **metadata}, target))
     if details and BATCH in details:
         return [*found, Announcement("layer", BATCH, details[BATCH], target)]
@@ -50,7 +51,7 @@ def _layers(
     changed = [
         Announcement("layer", CREATE if layer_id not in old else UPDATE, record, target, layer_id)
         for layer_id, layer in new.items()
-        if old.get(layer_id) != layer
+        if not same(old.get(layer_id), layer)
         and (record := detailed.get(layer_id) or {**(layer_record(after, layer_id) or {}), **metadata})
     ]
     return changed + [

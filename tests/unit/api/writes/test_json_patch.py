@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onair_api.writes import json_patch
 from onair_api.writes.json_patch import annotation_changes, compare_and_swap, same, spec_changes
 from onair_crds.shapes import Document, JsonPatch
 
@@ -60,11 +61,22 @@ def test_an_unchanged_spec_needs_no_change(spec: Document) -> None:
         (0, False, False),
         (1, 1.0, True),
         ([1, True], [1, 1], False),
+        ({"a": [{"b": 1}]}, {"a": [{"b": True}]}, False),
+        ({"a": 1, "b": [1.0]}, {"b": [1], "a": 1}, True),
+        ([2**70, True], [2**70, True], True),
+        ([2**70, True], [2**70, 1], False),
         ({"a": None}, {}, False),
     ],
 )
 def test_same_compares_as_json(one: Any, other: Any, equal: bool) -> None:
     assert same(one, other) is equal
+
+
+def test_values_that_are_written_alike_are_not_compared_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_patch, "_same_parts", pytest.fail)
+    value = {"metadata": [[[]]] * 1000, "on": True}
+    assert same(value, copy.deepcopy(value))
+    assert not same(value, {**copy.deepcopy(value), "on": 2})
 
 
 def test_free_form_fields_are_replaced_whole() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from onair_api.access.target import Target
 from onair_api.cache.view import View
 from onair_api.event.changes.layout_announcements import layout_announcements
@@ -55,6 +57,15 @@ def test_each_layer_that_differs_is_announced_and_no_other() -> None:
 def test_a_layout_is_announced_when_its_own_fields_change() -> None:
     ((type_, sub_type, record),) = announced(layout(1, width=1), layout(2, width=2))
     assert (type_, sub_type, record["width"], record["requestMetadata"]) == ("layout", "update", 2, {})
+
+
+@pytest.mark.parametrize(("old", "new"), [(0, False), (False, 0), (1, True), ([{"on": 1}], [{"on": True}])])
+def test_a_number_that_becomes_a_boolean_is_a_change(old: Any, new: Any) -> None:
+    (layout_change,) = announced(layout(1, metadata={"on": old}), layout(2, metadata={"on": new}))
+    assert layout_change[2]["metadata"] == {"on": new}
+    before, after = (layout(i, layer("a", data={"on": on})) for i, on in ((1, old), (2, new)))
+    ((type_, sub_type, record),) = announced(before, after)
+    assert (type_, sub_type, record["data"]) == ("layer", "update", {"on": new})
 
 
 def test_a_deletion_is_announced_once_when_it_begins() -> None:
