@@ -18,6 +18,7 @@ import orjson
 from onair_api.errors import MAX_VIOLATIONS, InvalidArgument, Violation
 from onair_api.wire.mask import Path, dotted, mask_paths
 from onair_api.wire.message import ABSENT, Absent, FieldKind, Message, WireField
+from onair_api.wire.working_copy import working_copy
 from onair_crds.resources.enums import WireEnum
 from onair_crds.shapes import JsonObject
 
@@ -51,7 +52,7 @@ class Decoder:
             InvalidArgument: the mask is no string, or names what is no field.
         """
         paths, named = mask_paths(message, body)
-        result = copy.deepcopy(spec)
+        result = working_copy(spec)
         selected: dict[tuple[str, ...], set[str]] = {}
         for path in sorted(paths, key=len):
             present = self._apply(result, path, body, replace=named)

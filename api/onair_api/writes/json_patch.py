@@ -10,10 +10,8 @@ from typing import Any
 
 import orjson
 
+from onair_api.wire.working_copy import FREE_FORM
 from onair_crds.shapes import Document, JsonObject, JsonPatch
-
-FREE_FORM = frozenset({"metadata", "data"})
-"""Fields that are replaced whole."""
 
 KEYED = {"layers": "id"}
 """Lists whose items have a name of their own: only what changed in them is sent."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import datetime as dt
 
 import structlog
@@ -48,7 +47,7 @@ class Broadcasts:
         async def change(entry: Entry) -> JsonObject:
             nonlocal run_id
             run_id, wanted = wanted_start(entry.spec, entry.status, fresh_id)
-            spec = {**copy.deepcopy(entry.spec), "broadcast": wanted}
+            spec = {**entry.spec, "broadcast": wanted}
             if message["webrtcStart"] and hosted(spec):
                 return with_room(spec, opened(entry.spec, entry.status, dt.datetime.now(dt.UTC)))
             return spec
@@ -64,7 +63,7 @@ class Broadcasts:
         project = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
 
         async def change(entry: Entry) -> JsonObject:
-            spec = {**copy.deepcopy(entry.spec), "broadcast": wanted_stop(entry.spec, entry.status)}
+            spec = {**entry.spec, "broadcast": wanted_stop(entry.spec, entry.status)}
             return with_room(spec, closed(spec)) if message["webrtcStop"] else spec
 
         before, after = await self._writer.update(project, change, caller.note())

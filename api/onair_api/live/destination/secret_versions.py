@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from types import TracebackType
 from typing import Self
 
@@ -12,6 +11,7 @@ from onair_api.live.destination.record import DESTINATION_MESSAGE, members
 from onair_api.wire.decode import Decoder
 from onair_api.wire.message import REFERENCE, WireField
 from onair_api.wire.model_violations import check
+from onair_api.wire.working_copy import working_copy
 from onair_api.writes.credentials import Credentials, inline_secrets, was_refused
 from onair_crds.kube.store import Entry
 from onair_crds.resources.destination import DestinationSpec
@@ -144,7 +144,7 @@ class SecretVersions:
 def _as_shown(spec: JsonObject, present: Present) -> JsonObject:
     """A stored spec with passphrases in their urls, as its readers know them: so that a new url,
     and no other change, also says whether there is a passphrase."""
-    shown = copy.deepcopy(spec)
+    shown = working_copy(spec)
     for field, _, part in members(shown.get("address") or {}):
         if known := present.get((field.name, passphrase.NAME)):
             part["url"] = passphrase.with_passphrase(part["url"], known[0])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 from onair_api.access.ownership import owned_project, source_of
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
@@ -16,6 +14,7 @@ from onair_api.settings import LimitSettings
 from onair_api.wire.decode import Decoder
 from onair_api.wire.message import message_of
 from onair_api.wire.model_violations import check
+from onair_api.wire.working_copy import working_copy
 from onair_api.writes.writer import SpecChange, Writer
 from onair_crds.kube.store import Entry
 from onair_crds.resources.project import ProjectSource, ProjectSpec
@@ -39,7 +38,7 @@ class ProjectSources:
         source = await source_of(self._cluster, ids["collectionId"], ids["sourceId"])
 
         async def change(entry: Entry) -> JsonObject:
-            spec = copy.deepcopy(entry.spec)
+            spec = working_copy(entry.spec)
             items = spec.setdefault("sources", [])
             item = _find(items, source.name)
             if item is None:
@@ -54,7 +53,7 @@ class ProjectSources:
         project = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
 
         async def change(entry: Entry) -> JsonObject:
-            spec = copy.deepcopy(entry.spec)
+            spec = working_copy(entry.spec)
             item = _present(spec, ids["sourceId"])
             decoder = _decoder(message, ids["sourceId"], self._limits)
             changed = decoder.merged(PROJECT_SOURCE_MESSAGE, item, message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 
 from onair_api.access.ownership import owned_collection, source_of
@@ -167,4 +166,4 @@ def _input(source: Entry) -> JsonObject:
 def without_source(spec: JsonObject, source_id: str) -> JsonObject:
     """A project's spec without one of its sources."""
     kept = [each for each in spec.get("sources") or [] if each["sourceId"] != source_id]
-    return {**copy.deepcopy(spec), "sources": kept}
+    return {**spec, "sources": kept}

@@ -207,6 +207,13 @@ def test_a_wrong_type_on_the_way_to_a_named_field_is_told_of_the_field_that_has_
     assert [v.field for v in reading.violations] == ["rendering.video"]
 
 
+@pytest.mark.parametrize(
+    "body", [{}, {"maxDuration": 5}, {"rendering": {"video": {"width": 640}}}, {"updateMask": "maxDuration"}]
+)
+def test_metadata_that_is_not_named_is_the_stored_one(body: Spec) -> None:
+    assert apply(STORED, body)["metadata"] is STORED["metadata"]
+
+
 @PATIENT
 @given(body=BODIES, mask=st.none() | st.lists(st.sampled_from(ALL_PATHS), max_size=5))
 def test_a_merge_never_fails_and_never_touches_what_is_not_named(body: Spec, mask: list[str] | None) -> None:

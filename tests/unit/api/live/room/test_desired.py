@@ -54,3 +54,10 @@ def test_a_project_without_a_hosted_room_has_none_to_join() -> None:
 def test_what_is_closed_already_is_not_written() -> None:
     assert closed({}) == {}
     assert with_room({"maxDuration": 1}, closed({})) == {"maxDuration": 1}
+
+
+def test_a_spec_with_another_room_has_the_stored_metadata() -> None:
+    spec: JsonObject = {"metadata": {"a": [[]]}, "room": {"state": "Open", "opening": 1}}
+    for room_ in ({}, {"state": "Closed", "opening": 1}):
+        assert with_room(spec, room_)["metadata"] is spec["metadata"]
+    assert spec["room"] == {"state": "Open", "opening": 1}
