@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
@@ -27,20 +27,28 @@ class Position(NamedTuple):
     """Counts the events of one change."""
 
 
+class Framing(Protocol):
+    """Frames messages for a transport. All connections that share frames have the same one."""
+
+    @property
+    def value(self) -> str:
+        """Names the transport in metrics."""
+
+    def frame(self, message: bytes) -> bytes: ...
+
+
 class Format(Enum):
-    """Frames messages for a transport."""
+    """How messages are framed here."""
 
     WEBSOCKET = "websocket"
     NDJSON = "ndjson"
     SSE = "sse"
-    MESSAGES = "messages"
-    """One a line, for a door that frames them anew."""
 
     def frame(self, message: bytes) -> bytes:
         match self:
             case Format.WEBSOCKET:
                 return _text_frame(message)
-            case Format.NDJSON | Format.MESSAGES:
+            case Format.NDJSON:
                 return _single_line(message) + b"\n"
             case Format.SSE:
                 return b"data: " + _single_line(message) + b"\n\n"
@@ -101,9 +109,9 @@ class Event:
     correlation_id: str | None = None
     reduced_body: bytes | None = None
     """The same without addresses, for those who may not see them; None where it has none."""
-    _frames: dict[tuple[Format, bool], bytes] = field(default_factory=dict)
+    _frames: dict[tuple[Framing, bool], bytes] = field(default_factory=dict)
 
-    def frame_for(self, origin: str, format_: Format, *, reduced: bool = False) -> bytes:
+    def frame_for(self, origin: str, format_: Framing, *, reduced: bool = False) -> bytes:
         """The framed message for one connection: the same bytes for all but the one that published it.
 
         Args:

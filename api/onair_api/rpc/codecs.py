@@ -14,7 +14,7 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError, Message
 
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.rpc.json_form import fields_of, json_of, known_json
+from onair_api.rpc.json_form import fields_of, fill, json_of, known_json
 from onair_api.wire.depth import is_deeper_than
 from onair_crds.shapes import JsonObject
 
@@ -38,9 +38,26 @@ class Unparsed:
         return self.form.json(self.data, kind, depth)
 
 
-class Form(Codec[Message, Unparsed], ABC):
+@dataclass(frozen=True)
+class Encoded:
+    """A response that is in the form of its stream already."""
+
+    data: bytes
+
+
+class Form(Codec[Message | Encoded, Unparsed], ABC):
+    def encode(self, message: Message | Encoded) -> bytes:
+        return message.data if isinstance(message, Encoded) else self.written(message)
+
     def decode(self, data: bytes | bytearray, message_class: type[Unparsed]) -> Unparsed:
         return message_class(bytes(data), self)
+
+    @abstractmethod
+    def written(self, message: Message) -> bytes: ...
+
+    @abstractmethod
+    def encoded(self, kind: type[Message], value: JsonObject) -> bytes:
+        """A message with the fields of a response."""
 
     @abstractmethod
     def json(self, data: bytes, kind: type[Message], depth: int) -> JsonObject:
@@ -51,8 +68,13 @@ class Binary(Form):
     def name(self) -> str:
         return "proto"
 
-    def encode(self, message: Message) -> bytes:
+    def written(self, message: Message) -> bytes:
         return message.SerializeToString()
+
+    def encoded(self, kind: type[Message], value: JsonObject) -> bytes:
+        message = kind()
+        fill(message, value)
+        return self.written(message)
 
     def json(self, data: bytes, kind: type[Message], depth: int) -> JsonObject:
         """Protobuf's parser follows a hundred levels, which are fewer than JSON may have."""
@@ -68,8 +90,12 @@ class Json(Form):
     def name(self) -> str:
         return "json"
 
-    def encode(self, message: Message) -> bytes:
+    def written(self, message: Message) -> bytes:
         return json_format.MessageToJson(message, indent=None).encode()
+
+    def encoded(self, kind: type[Message], value: JsonObject) -> bytes:
+        """Takes no detour by a message, as services have proto JSON: what it has no field for is left out."""
+        return orjson.dumps(known_json(fields_of(kind.DESCRIPTOR), value))
 
     def json(self, data: bytes, kind: type[Message], depth: int) -> JsonObject:
         try:
@@ -81,3 +107,11 @@ class Json(Form):
         if is_deeper_than(value, depth):
             raise InvalidArgument(Violation("", f"the message is nested deeper than {depth} levels"))
         return known_json(fields_of(kind.DESCRIPTOR), value)
+
+
+BINARY, JSON = Binary(), Json()
+
+
+def form_of(content_type: str) -> Form:
+    """The form of the messages of a request, and of its response."""
+    return JSON if content_type.endswith("json") else BINARY

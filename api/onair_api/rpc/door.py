@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from connectrpc.code import Code as WireCode
 from connectrpc.errors import ConnectError
@@ -24,7 +25,7 @@ from onair_api.auth.callers import CallHeaders
 from onair_api.connection.http_connection import transport_of
 from onair_api.errors import Code
 from onair_api.http.endpoint import call_headers
-from onair_api.rpc.codecs import Binary, Json, Unparsed
+from onair_api.rpc.codecs import BINARY, JSON, Encoded, Form, Unparsed, form_of
 from onair_api.rpc.content_types import TEXTS, WEB, content_type_of, refusal_of
 from onair_api.rpc.errors import meaning_of, wire_error
 from onair_api.rpc.method import Method
@@ -45,13 +46,16 @@ class Call:
 
     headers: CallHeaders
     transport: asyncio.Transport | None
+    form: Form
     outcome: Code | None = None
     """The error that the operation ended with."""
 
 
 Serving = Callable[[Unparsed, RequestContext[Unparsed, Message]], Awaitable[Message]]
 
-Streaming = Callable[[AsyncIterator[Unparsed], RequestContext[Unparsed, Message]], AsyncIterator[Message]]
+Streaming = Callable[[AsyncIterator[Unparsed], RequestContext[Unparsed, Encoded]], AsyncIterator[Encoded]]
+
+R = TypeVar("R")
 
 _CALL: ContextVar[Call] = ContextVar("rpc_call")
 
@@ -67,14 +71,14 @@ class Door:
         self._methods = {each.path: each for each in methods}
         self._running: set[asyncio.Task[Message]] = set()
         unary = {
-            each.path: Endpoint.unary(_info(each.service, each.name), self._serving(each))
+            each.path: Endpoint.unary(_info(each.service, each.name, Message), self._serving(each))
             for each in self._methods.values()
             if isinstance(each, Method)
         }
-        unary[NO_METHOD] = Endpoint.unary(_info("none", "none"), _refuse)
+        unary[NO_METHOD] = Endpoint.unary(_info("none", "none", Message), _refuse)
         streams = {
             each.path: Endpoint.bidi_stream(
-                _info(each.service, each.name, StreamType.BIDI_STREAM), self._streaming(each)
+                _info(each.service, each.name, Encoded, StreamType.BIDI_STREAM), self._streaming(each)
             )
             for each in self._methods.values()
             if isinstance(each, StreamMethod)
@@ -85,14 +89,14 @@ class Door:
             endpoints=lambda _: {**unary, **streams},
             read_max_bytes=limits.body_bytes,
             compressions=(),
-            codecs=(Binary(), Json()),
+            codecs=(BINARY, JSON),
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if response := refusal_of(scope):
             await response(scope, receive, send)
             return
-        call = Call(call_headers(scope), transport_of(scope))
+        call = Call(call_headers(scope), transport_of(scope), form_of(content_type_of(scope)))
         token = _CALL.set(call)
         try:
             await self._serve(scope, receive, send)
@@ -119,11 +123,11 @@ class Door:
 
     def _streaming(self, method: StreamMethod) -> Streaming:
         async def serve(
-            requests: AsyncIterator[Unparsed], context: RequestContext[Unparsed, Message]
-        ) -> AsyncIterator[Message]:
+            requests: AsyncIterator[Unparsed], context: RequestContext[Unparsed, Encoded]
+        ) -> AsyncIterator[Encoded]:
             call = _CALL.get()
             try:
-                async for message in method.messages(call.headers, call.transport, requests):
+                async for message in method.messages(call.headers, call.transport, requests, call.form):
                     yield message
             except ConnectError:  # frames that are none: the library says so
                 raise
@@ -147,7 +151,7 @@ class Door:
 
     @staticmethod
     def _wire_error(
-        error: Exception, call: Call, operation: str, context: RequestContext[Unparsed, Message]
+        error: Exception, call: Call, operation: str, context: RequestContext[Unparsed, Any]
     ) -> ConnectError:
         meaning = meaning_of(error, operation)
         call.outcome = meaning.code
@@ -161,12 +165,14 @@ class Door:
             task.exception()  # told to the client, if it was still there
 
 
-def _info(service: str, name: str, kind: StreamType = StreamType.UNARY) -> MethodInfo[Unparsed, Message]:
+def _info(
+    service: str, name: str, output: type[R], kind: StreamType = StreamType.UNARY
+) -> MethodInfo[Unparsed, R]:
     return MethodInfo(
         name=name,
         service_name=service,
         input=Unparsed,
-        output=Message,
+        output=output,
         idempotency_level=IdempotencyLevel.UNKNOWN,
         stream_type=kind,
     )

@@ -7,14 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import partial
 
-from google.protobuf.message import Message
-
 from onair_api.auth.callers import CallHeaders
-from onair_api.event.stream.message_stream import MessageStream, MessageStreams
+from onair_api.event.stream.message_stream import MessageFraming, MessageStream, MessageStreams
 from onair_api.operation import StreamOperation
-from onair_api.rpc.codecs import Unparsed
+from onair_api.rpc.codecs import BINARY, JSON, Encoded, Form, Unparsed
 from onair_api.rpc.descriptors import messages_of
-from onair_api.rpc.json_form import fill
 from onair_api.settings import LimitSettings
 
 
@@ -26,7 +23,9 @@ class StreamMethod:
         self.service, self.name = rpc.service, rpc.method or operation.name
         self.operation = operation.name
         self._streams = streams
-        self._request, self._response = messages_of(self.service, self.name)
+        self._request, response = messages_of(self.service, self.name)
+        forms: tuple[Form, ...] = (BINARY, JSON)
+        self._framings = {form: MessageFraming(partial(form.encoded, response)) for form in forms}
         self._json_depth = limits.json_depth
 
     @property
@@ -34,21 +33,23 @@ class StreamMethod:
         return f"/{self.service}/{self.name}"
 
     async def messages(
-        self, headers: CallHeaders, transport: asyncio.Transport | None, requests: AsyncIterator[Unparsed]
-    ) -> AsyncIterator[Message]:
+        self,
+        headers: CallHeaders,
+        transport: asyncio.Transport | None,
+        requests: AsyncIterator[Unparsed],
+        form: Form,
+    ) -> AsyncIterator[Encoded]:
         """Yields the messages of a stream until it ends.
 
         Raises:
             Exception: whatever ends the stream.
         """
-        async with self._streams.open(headers, transport) as stream:
+        async with self._streams.open(headers, transport, self._framings[form]) as stream:
             reading = asyncio.create_task(self._read(stream, requests))
             reading.add_done_callback(partial(_end_if_failed, stream))
             try:
                 async for result in stream.results():
-                    message = self._response()
-                    fill(message, result)
-                    yield message
+                    yield Encoded(result)
                 if reading.done():
                     reading.result()
             finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from onair_api.event.event import Event, Format
+from onair_api.event.event import Event, Framing
 from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.stream.backlog import Backlog
 from onair_api.settings import EventSettings
@@ -19,7 +19,9 @@ class HttpSender:
 
     loss_message: Callable[[], bytes]
 
-    def __init__(self, format_: Format, transport: asyncio.Transport | None, settings: EventSettings) -> None:
+    def __init__(
+        self, format_: Framing, transport: asyncio.Transport | None, settings: EventSettings
+    ) -> None:
         self.format = format_
         self._transport = transport
         self._backlog = Backlog(settings.backlog_events, settings.backlog_bytes)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from onair_api.connection.http_connection import transport_of
-from onair_api.event.event import Format
+from onair_api.event.event import Format, Framing
 from onair_api.event.stream.event_streams import EventStreams
 from onair_api.event.stream.handshake import StreamAdmission, session_id_of, token_of
 from onair_api.event.stream.http_sender import HttpSender
@@ -21,7 +21,7 @@ from onair_api.event.stream.session import Session
 from onair_api.operation import BODILESS
 from onair_api.settings import EventSettings
 
-MEDIA_TYPES = {Format.NDJSON: "application/x-ndjson", Format.SSE: "text/event-stream"}
+MEDIA_TYPES: dict[Framing, str] = {Format.NDJSON: "application/x-ndjson", Format.SSE: "text/event-stream"}
 
 KEEPALIVE_S = 30
 """An idle connection is probed after this long; it has no pings of its own."""

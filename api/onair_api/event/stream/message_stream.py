@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import orjson
 
 from onair_api.auth.callers import MAX_SESSION_ID, CallHeaders
-from onair_api.errors import Code, RpcError
-from onair_api.event.event import Format
+from onair_api.errors import Code, Internal, RpcError
+from onair_api.event.event import dumps
 from onair_api.event.stream.event_streams import EventStreams
 from onair_api.event.stream.handshake import StreamAdmission
 from onair_api.event.stream.http_sender import HttpSender
@@ -18,7 +18,28 @@ from onair_api.event.stream.incoming import Incoming
 from onair_api.event.stream.requests import request_of
 from onair_api.event.stream.session import Session
 from onair_api.settings import Settings
+from onair_api.unexpected_errors import log_unexpected
 from onair_crds.shapes import JsonObject
+
+_RESULT, _END = b"r", b"e"
+"""What a frame begins with: a message that is ready to be sent, or the error that ends the stream as JSON."""
+
+
+class MessageFraming:
+    """Makes messages ready to be sent, those of an event once for all streams that have the same framing."""
+
+    value = "messages"
+
+    def __init__(self, encode: Callable[[JsonObject], bytes]) -> None:
+        self._encode = encode
+
+    def frame(self, message: bytes) -> bytes:
+        try:
+            fields: JsonObject = orjson.loads(message)
+            return _RESULT + self._encode(fields["result"]) if "result" in fields else _END + message
+        except Exception as error:  # noqa: BLE001 - an odd event ends these streams, and not its delivery to others
+            log_unexpected("stream.message_not_encoded", error)
+            return _END + dumps(Internal("an error of this service; it was logged").body())
 
 
 class MessageStream:
@@ -38,19 +59,18 @@ class MessageStream:
         """Ends `results` after what was sent."""
         self._sender.end(0, "")
 
-    async def results(self) -> AsyncIterator[JsonObject]:
-        """What the client is sent, until the stream ends; heartbeats among it.
+    async def results(self) -> AsyncIterator[bytes]:
+        """What the client is sent, as its framing encodes it, until the stream ends; heartbeats among it.
 
         Raises:
             RpcError: the stream ended for a fault.
         """
         # One at a time: of those that were taken, none counts as sent before it is asked for the next
         while (chunk := await self._sender.chunk(self._settings.events.heartbeat_s, 1)) != b"":
-            for line in (self._session.heartbeat() if chunk is None else chunk).splitlines():
-                message: JsonObject = orjson.loads(line)
-                if "result" not in message:
-                    raise _Ended(message)
-                yield message["result"]
+            frame = self._session.heartbeat() if chunk is None else chunk
+            if frame.startswith(_END):
+                raise _Ended(orjson.loads(frame[len(_END) :]))
+            yield frame[len(_RESULT) :]
 
 
 class MessageStreams:
@@ -64,7 +84,7 @@ class MessageStreams:
 
     @asynccontextmanager
     async def open(
-        self, headers: CallHeaders, transport: asyncio.Transport | None
+        self, headers: CallHeaders, transport: asyncio.Transport | None, framing: MessageFraming
     ) -> AsyncIterator[MessageStream]:
         """A stream for as long as the context lasts.
 
@@ -77,7 +97,7 @@ class MessageStreams:
         """
         scheme, _, token = (headers.authorization or "").partition(" ")
         verified = await self._admission.admit(token.strip() if scheme.lower() == "bearer" else None)
-        sender = HttpSender(Format.MESSAGES, transport, self._settings.events)
+        sender = HttpSender(framing, transport, self._settings.events)
         named = headers.session_id[:MAX_SESSION_ID] if headers.session_id else None
         session = await self._streams.open(verified, named, sender)
         try:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from onair_api.event.event import Event, Format
+from onair_api.event.event import Event, Framing
 from onair_api.event.replay.closed_session_position import Unsent
 
 
 class Sender(Protocol):
-    format: Format
     loss_message: Callable[[], bytes]
     """Makes the message that reports dropped events."""
+
+    @property
+    def format(self) -> Framing: ...
 
     def push(self, frame: bytes, event: Event | None = None, *, is_loss: bool = False) -> None:
         """Sends now, or queues until the reader is ready; never blocks.

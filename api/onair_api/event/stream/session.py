@@ -9,7 +9,7 @@ from onair_api.access.audiences import GuestPlace, Owner, Visibility
 from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.errors import Code, RpcError
-from onair_api.event.event import Format, dumps, result_message
+from onair_api.event.event import Format, Framing, dumps, result_message
 from onair_api.event.replay.closed_session_position import ResumedSession
 from onair_api.event.stream.sender import Sender
 from onair_api.event.subscription import Subscription
@@ -119,7 +119,7 @@ def _error_json(code: Code, text: str) -> JsonObject:
     return {"code": int(code), "message": f"{code.name}: {text}"}
 
 
-def final_message(error: RpcError, format_: Format) -> bytes:
+def final_message(error: RpcError, format_: Framing) -> bytes:
     """The framed last message of a stream that ends with an error. Clients look for it in both places."""
     body = error.body()
     return format_.frame(dumps({"error": body, **body}))
