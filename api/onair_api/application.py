@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import structlog
@@ -31,8 +32,9 @@ from onair_api.http.rooms.webhooks import RoomWebhooks
 from onair_api.ingest.hook import IngestHook
 from onair_api.layout.layer.service import Layers
 from onair_api.layout.service import Layouts
-from onair_api.live.authentication.service import Authentication
-from onair_api.live.broadcast.service import Broadcasts, on_air
+from onair_api.live.authentication.service import Authentication, run_is_over
+from onair_api.live.broadcast.run import is_on_air
+from onair_api.live.broadcast.service import Broadcasts
 from onair_api.live.broadcast.snapshot import Encoders
 from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
@@ -95,11 +97,18 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
 def connect(settings: Settings, client: KubeClient) -> Services:
     """Builds every part; nothing runs yet."""
     cluster = Cluster(client, settings)
-    quotas = Quotas(cluster.view, settings.quotas, on_air)
+    quotas = Quotas(cluster.view, settings.quotas, is_on_air)
     writer, credentials = Writer(cluster, settings.inside, quotas), Credentials(cluster)
     keys, api_keys = SigningKeys(cluster), ApiKeys(cluster)
     revoked = RevokedTokens(cluster)
-    tokens = Tokens(keys, settings.tokens, revoked=revoked.known, ended=revoked.ended, api_keys=api_keys)
+    tokens = Tokens(
+        keys,
+        settings.tokens,
+        revoked=revoked.known,
+        ended=revoked.ended,
+        run_over=partial(run_is_over, cluster.view),
+        api_keys=api_keys,
+    )
     callers = Callers(tokens, api_keys, RateLimits(settings.rate_limits, settings.redis))
     sweeper = Sweeper(cluster, (REVOKED_TOKEN, GUEST_CODE), settings.tokens.sweep_interval_s)
     links = GuestLinks(settings.guest_links, settings.inside)
@@ -133,7 +142,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         projects=projects,
         project_sources=ProjectSources(cluster, writer, records, limits),
         destinations=Destinations(cluster, writer, credentials, limits),
-        broadcasts=Broadcasts(cluster, writer, Encoders(client, settings.show_namespace), quotas),
+        broadcasts=Broadcasts(cluster, writer, Encoders(client, settings.show_namespace)),
         sources=sources,
         hls_previews=HlsPreviews(
             cluster, IngestSecret(cluster, settings.release_namespace), settings, tokens.has_ended

@@ -21,7 +21,7 @@ from onair_api.errors import PermissionDenied, Unauthenticated
 from onair_api.metrics import TOKEN_VERIFICATIONS
 from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
 from onair_crds.contract.json_web_keys import ALGORITHM
-from onair_crds.contract.renderer_token import FIRST_ISSUED, KIND, SESSION
+from onair_crds.contract.renderer_token import FIRST_ISSUED, KIND, RUN, SESSION
 from onair_crds.shapes import Claims
 
 REQUIRED = ["iss", "sub", "iat", "exp", "jti"]
@@ -49,12 +49,14 @@ class Tokens:
         now: Callable[[], float] = time.time,
         revoked: Callable[[str], bool] = lambda token_id: False,
         ended: Callable[[Origin], bool] = lambda origin: False,
+        run_over: Callable[[Verified], bool] = lambda token: False,
         api_keys: ApiKeys | None = None,
     ) -> None:
         """
         Args:
             revoked: whether a token that is not for a session (DIRECT, EXCHANGE) was revoked.
             ended: whether a token, or one that it goes back to, was ended by a call.
+            run_over: whether the run that a token is for is known to have ended.
             api_keys: those that are there; tokens of others are refused.
         """
         self._api_keys = api_keys
@@ -63,6 +65,7 @@ class Tokens:
         self._now = now
         self._revoked = revoked
         self._ended = ended
+        self._run_over = run_over
         self._cache: OrderedDict[bytes, Verified] = OrderedDict()
         self._renewed: OrderedDict[str, str] = OrderedDict()
         self._generation = keys.generation
@@ -112,9 +115,9 @@ class Tokens:
         """A session token of the same grants with a new life, within seven days of the first one."""
         now = math.floor(self._now())
         life = old.expires - old.issued if old.session_s is None else old.session_s
-        return self._sign(
-            old.identity, now, min(now + life, _last_end(old.first_issued)), old.first_issued
-        ).token
+        end = min(now + life, _last_end(old.first_issued))
+        more: Claims = {RUN: old.run} if old.run else {}
+        return self._sign(old.identity, now, end, old.first_issued, more).token
 
     def renewed_near_end(self, verified: Verified) -> str | None:
         """A successor for a session token in the last tenth of its life; the same one for every response."""
@@ -167,6 +170,8 @@ class Tokens:
             raise Unauthenticated(_REFUSED.format("its API key was deleted"))
         if self._ended(known.identity):
             raise Unauthenticated(_REFUSED.format("it was revoked"))
+        if self._run_over(known):
+            raise Unauthenticated(_REFUSED.format("its broadcast has ended"))
         if known.expires <= self._now():
             self._cache.pop(digest, None)
             raise Unauthenticated(_REFUSED.format("it has expired"))

@@ -30,7 +30,7 @@ class Verified:
     session_s: float | None = None
     """Life of a session token that an EXCHANGE token is redeemed for."""
     run: str | None = None
-    """Of a page's token: the run that it is for, and ends with."""
+    """Of a page's token, and of the sessions it is redeemed for: the run that it is for, and ends with."""
 
     @property
     def of_renderer(self) -> bool:

@@ -30,6 +30,8 @@ _PROCESS, _NUMBERS = secrets.token_hex(5), itertools.count(1)
 _HARMLESS = re.compile(rb"[A-Za-z0-9_.:-]{1,64}")
 
 STREAM_ROUTES = frozenset({"/event/v2/stream", "/grpcweb/event/v2/apis.event.v2.EventService/Stream"})
+METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+"""What is counted by name: over HTTP/2 a method may be any text, and each would be kept."""
 QUIET = frozenset({"GET", "HEAD", "OPTIONS"})
 SECRET_PARAMETERS = frozenset({"code", "token"})
 """Path parameters that admit anyone who knows them: in no log line."""
@@ -48,7 +50,7 @@ class RequestLog:
         started = time.perf_counter()
         request_id = _request_id(scope)
         REQUEST.set(request_id)  # of this request's task alone
-        method: str = scope["method"]
+        method: str = scope["method"] if scope["method"] in METHODS else "other"
         bodiless = method == "HEAD"
         if bodiless:
             scope = {

@@ -51,11 +51,13 @@ class QuotaExceeded(ResourceExhausted):
 
 
 class Quotas:
-    def __init__(self, view: View, settings: QuotaSettings, on_air: Callable[[Entry], bool]) -> None:
+    def __init__(
+        self, view: View, settings: QuotaSettings, on_air: Callable[[JsonObject, JsonObject], bool]
+    ) -> None:
         """
         Args:
             view: what is there; to be followed before it is filled.
-            on_air: whether a project's broadcast runs, or is wanted to.
+            on_air: whether a project's broadcast runs, or is wanted to, by its spec and status.
         """
         self._limits = {SERVICE: settings.per_service, USER: settings.per_user}
         self._on_air = on_air
@@ -84,7 +86,7 @@ class Quotas:
 
     @contextmanager
     def changing(self, before: Entry, spec: JsonObject) -> Iterator[None]:
-        """While a spec replaces another.
+        """While a spec replaces another; that starts a broadcast where only the new one wants it.
 
         Raises:
             QuotaExceeded: with it there would be too much.
@@ -93,20 +95,10 @@ class Quotas:
             yield
             return
         more = {METADATA: metadata_bytes(spec) - metadata_bytes(before.spec)}
-        if before.kind == PROJECT and self._on_air(before):
-            more[PIXELS] = pixels_per_s(spec) - pixels_per_s(before.spec)
+        if before.kind == PROJECT:
+            former, wanted = (self._run(each, before.status) for each in (before.spec, spec))
+            more |= {name: wanted.get(name, 0) - former.get(name, 0) for name in (BROADCASTS, PIXELS)}
         with self._reserved((before.kind, before.name), more):
-            yield
-
-    @contextmanager
-    def starting(self, project: Entry) -> Iterator[None]:
-        """While a project's broadcast is started; nothing is counted where it runs.
-
-        Raises:
-            QuotaExceeded: too many run, or too large ones.
-        """
-        more = {} if self._on_air(project) else {BROADCASTS: 1, PIXELS: pixels_per_s(project.spec)}
-        with self._reserved((project.kind, project.name), more):
             yield
 
     @contextmanager
@@ -155,9 +147,11 @@ class Quotas:
             amounts[COUNTED[entry.kind]] = 1
             if size := metadata_bytes(entry.spec):
                 amounts[METADATA] = size
-        if entry.kind == PROJECT and self._on_air(entry):
-            amounts[BROADCASTS], amounts[PIXELS] = 1, pixels_per_s(entry.spec)
-        return amounts
+        return amounts | (self._run(entry.spec, entry.status) if entry.kind == PROJECT else {})
+
+    def _run(self, spec: JsonObject, status: JsonObject) -> dict[str, int]:
+        """What a project has on air."""
+        return {BROADCASTS: 1, PIXELS: pixels_per_s(spec)} if self._on_air(spec, status) else {}
 
 
 def _parent(kind: str, document: Document) -> Node:

@@ -126,7 +126,8 @@ class Bus:
                 await channel.live.wait()
         return channel.live.is_set()
 
-    async def release(self, user_id: str) -> None:
+    def release(self, user_id: str) -> None:
+        """Ends what one `acquire` began."""
         name = scripts.CHANNEL.format(user_id)
         channel = self._channels[name]
         channel.listeners -= 1

@@ -159,19 +159,21 @@ class EventStreams:
             for subscription in session.subscriptions.values():
                 self._delivery.remove(session, subscription)
             session.subscriptions.clear()
-        if self._bus:
-            for user_id in session.channels:
-                await self._bus.release(user_id)
+            if self._bus:
+                for user_id in session.channels:
+                    self._bus.release(user_id)
 
     async def _listen(self, session: Session) -> None:
         """Listens to the custom events that this session may receive."""
         users = [session.visibility.user_id]
         if session.place:
             users.append(Identity(*session.place.owner, "", None, ()).user_id)
-        session.channels = tuple(dict.fromkeys(users))
-        if self._bus:
-            for user_id in session.channels:
-                await self._bus.acquire(user_id)
+        if self._bus is None:
+            return
+        for user_id in dict.fromkeys(users):
+            # It listens from the call on, so also where the wait for the channel is cancelled
+            session.channels = (*session.channels, user_id)
+            await self._bus.acquire(user_id)
 
     def _sources(self, session: Session) -> Iterator[str]:
         """All that order the events of a session."""

@@ -15,6 +15,8 @@ from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import REDEEMED, Issued, Tokens
 from onair_api.auth.verified_token import TokenKind, Verified
 from onair_api.cache.cluster import Cluster
+from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import PROJECT
 from onair_api.errors import InvalidArgument, NotFound, PermissionDenied, Unauthenticated, Violation
 from onair_api.live.authentication.requests import (
     BackendRequest,
@@ -185,6 +187,15 @@ class Authentication:
         except NotFound:
             raise NotFound(UNKNOWN) from None
         return stored
+
+
+def run_is_over(view: View, token: Verified) -> bool:
+    """Whether a token is of a run that is known to have ended."""
+    guest = token.identity.guest
+    if guest is None or token.run is None:
+        return False
+    project = view.entry(PROJECT, guest.project_id)
+    return project is not None and project.uid == guest.project_uid and is_over(project, token.run)
 
 
 def is_over(project: Entry, run: str) -> bool:

@@ -36,6 +36,11 @@ class Run:
         return {"error": error.wire} if error else {}
 
 
+def is_on_air(spec: JsonObject, status: JsonObject) -> bool:
+    """Whether a project's broadcast waits, starts or runs, or is wanted to."""
+    return present_run(spec, status).on_air
+
+
 NO_RUN = Run(None, BroadcastPhase.NOT_RUNNING)
 
 

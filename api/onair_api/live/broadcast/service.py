@@ -11,14 +11,13 @@ from onair_api.auth.callers import Caller
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import FailedPrecondition, Unavailable
-from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
+from onair_api.live.broadcast.run import is_on_air, present_run, status_record, wanted_start, wanted_stop
 from onair_api.live.broadcast.snapshot import Encoders
 from onair_api.live.broadcast.verdict import verdict
 from onair_api.live.room.desired import closed, hosted, opened, with_room
 from onair_api.operation import Ids
 from onair_api.wire.decode import enum_field
 from onair_api.writes.identifiers import new_id
-from onair_api.writes.quotas import Quotas
 from onair_api.writes.writer import Writer
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import BroadcastPhase, ImageFormat
@@ -28,8 +27,7 @@ log = structlog.get_logger()
 
 
 class Broadcasts:
-    def __init__(self, cluster: Cluster, writer: Writer, encoders: Encoders, quotas: Quotas) -> None:
-        self._quotas = quotas
+    def __init__(self, cluster: Cluster, writer: Writer, encoders: Encoders) -> None:
         self._cluster = cluster
         self._writer = writer
         self._encoders = encoders
@@ -52,8 +50,7 @@ class Broadcasts:
                 return with_room(spec, opened(entry.spec, entry.status, dt.datetime.now(dt.UTC)))
             return spec
 
-        with self._quotas.starting(project):
-            await self._writer.update(project, change, caller.note())
+        await self._writer.update(project, change, caller.note())
         if run_id == fresh_id:
             log.info("broadcast.requested", project=project.name, broadcast=run_id)
         return {"broadcastId": run_id}
@@ -108,4 +105,4 @@ def status_of(project: Entry, identity: Identity) -> JsonObject:
 
 def on_air(project: Entry) -> bool:
     """Whether a change of the project reaches a running broadcast."""
-    return present_run(project.spec, project.status).on_air
+    return is_on_air(project.spec, project.status)

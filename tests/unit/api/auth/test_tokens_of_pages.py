@@ -11,10 +11,11 @@ from tests.support.token_issuer import START, TokenIssuer, secret
 from tests.support.tokens import claims_of
 
 from onair_api.auth.identity import Identity
-from onair_api.auth.verified_token import TokenKind
-from onair_api.cache.watched_kinds import RENDERER_KEY
+from onair_api.auth.verified_token import TokenKind, Verified
+from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import PROJECT, RENDERER_KEY
 from onair_api.errors import Unauthenticated
-from onair_api.live.authentication.service import is_over
+from onair_api.live.authentication.service import is_over, run_is_over
 from onair_crds.contract.renderer_token import SESSION_S
 from onair_crds.contract.runs import with_used
 from onair_crds.kube.store import Entry
@@ -139,3 +140,29 @@ def test_the_same_run_has_the_same_token_and_its_user_is_ours(issuer: TokenIssue
 def test_a_run_is_over_once_that_is_known(status: Document, over: bool) -> None:
     metadata = {"name": "show", "uid": "uid-show", "resourceVersion": "1"}
     assert is_over(Entry("Project", {"metadata": metadata, "status": status}), "run") is over
+
+
+async def test_sessions_of_a_page_end_with_its_run(issuer: TokenIssuer) -> None:
+    over: set[str] = set()
+    issuer.tokens._run_over = lambda token: token.run in over
+    session = await redeemed(issuer, page_token())
+    verified = await issuer.tokens.verify(f"Bearer {session}")
+    assert (verified.kind, verified.run) == (TokenKind.SESSION, "run")
+    renewed = issuer.tokens.renew(verified)
+    over.add("run")
+    for token in (session, renewed):
+        with pytest.raises(Unauthenticated, match="broadcast has ended"):
+            await issuer.tokens.verify(f"Bearer {token}")
+
+
+def test_a_tokens_run_is_that_of_its_very_project() -> None:
+    view, token = View(), Verified.of_claims(claims_of(page_token()), "key")
+    assert not run_is_over(view, token), "nothing is known of it"
+    stopped = {"broadcast": {"id": "run", "phase": "Stopped"}}
+    metadata = {"name": "show", "uid": "another", "resourceVersion": "1"}
+    view.put(PROJECT, {"metadata": metadata, "spec": {}, "status": stopped})
+    assert not run_is_over(view, token)
+    view.put(
+        PROJECT, {"metadata": {**metadata, "uid": "uid-show", "resourceVersion": "2"}, "status": stopped}
+    )
+    assert run_is_over(view, token)

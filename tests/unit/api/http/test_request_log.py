@@ -21,3 +21,11 @@ async def test_what_nobody_expected_is_answered_without_its_text(capsys: pytest.
         response = await http.get("/broken")
     assert (response.status_code, response.json()["code"]) == (500, 13)
     assert "hush-hush" not in response.text + capsys.readouterr().out
+
+
+async def test_methods_of_any_text_are_counted_together() -> None:
+    app = RequestLog(FastAPI())
+    async with client(app) as http:
+        for number in range(3):
+            await http.request(f"MADE-UP-{number}", "/")
+    assert {method for method, _, _ in app._counters} == {"other"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from onair_api.cache.view import View
-from onair_api.live.broadcast.service import on_air
+from onair_api.live.broadcast.run import is_on_air
 from onair_api.settings import QuotaPart, QuotaSettings
 from onair_api.writes.quotas import QuotaExceeded, Quotas, metadata_bytes
 from onair_crds.kube.store import Entry
@@ -26,7 +26,7 @@ class ObjectsWithQuotas:
             per_service=UNLIMITED.model_copy(update=per_service or {}),
         )
         self.view = View()
-        self.quotas = Quotas(self.view, settings, on_air)
+        self.quotas = Quotas(self.view, settings, is_on_air)
         self._version = 0
 
     def put(self, kind: str, name: str, spec: Document, **metadata: Any) -> Entry:
@@ -97,9 +97,27 @@ def test_what_is_being_deleted_counts_only_as_long_as_it_is_on_air() -> None:
     there.put("Project", "p", spec, deletionTimestamp="2026-01-01T00:00:00Z")
     with there.quotas.creating("Project", project_in("c")):
         other = there.put("Project", "q", {"collectionId": "c"})
-    refused(there.quotas.starting(other), "perUser.broadcasts is 1")
+    started = {**other.spec, "broadcast": {"state": "Running", "id": "r"}}
+    refused(there.quotas.changing(other, started), "perUser.broadcasts is 1")
     there.view.remove("Project", "p", "Project-p")
-    with there.quotas.starting(other):
+    with there.quotas.changing(other, started):
+        pass
+
+
+def test_what_a_change_starts_counts_as_large_as_it_is_by_then() -> None:
+    """A start and a change of its size may be under way at once: each is judged on what it writes."""
+    there = ObjectsWithQuotas({"pixels_per_second": 62_208_000, "broadcasts": 2})
+    there.collection("c")
+    small = {"collectionId": "c", "rendering": {"video": {"width": 320, "height": 240, "framerate": 1}}}
+    large = {"collectionId": "c", "rendering": {"video": {"width": 3840, "height": 2160, "framerate": 60}}}
+    running = {"broadcast": {"state": "Running", "id": "r"}}
+    entry = there.put("Project", "p", small)
+    with there.quotas.changing(entry, large):
+        pass
+    refused(there.quotas.changing(there.put("Project", "p", large), {**large, **running}), "pixelsPerSecond")
+    on_air = there.put("Project", "p", {**small, **running})
+    refused(there.quotas.changing(on_air, {**large, **running}), "pixelsPerSecond")
+    with there.quotas.changing(on_air, large):
         pass
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.support.facade import FacadeThread, User
 from tests.support.rooms.hosted_rooms import HOSTED, administer, guest, join, signal_url
 from tests.support.rooms.participant import participant
+from websockets.asyncio.client import connect
 
 pytestmark = pytest.mark.media
 
@@ -38,6 +39,20 @@ async def test_two_participants_see_and_hear_each_other_and_a_removed_one_stays_
         await one.until("Anna is told", lambda report: "berta" not in report["participants"])
     async with participant(signal_url(studio), berta_token) as again:
         await again.until("Berta is refused and told why", lambda report: "removed" in refusal(report))
+
+
+async def test_nobody_is_in_a_room_by_another_identity_than_their_tokens(
+    studio: FacadeThread, sign_in: Callable[..., User]
+) -> None:
+    """The room server would take `publish` as a part of the identity, by which nobody removes its bearer."""
+    show = sign_in("anna", facade=studio).project(**HOSTED)
+    host, _ = join(show, displayName="Anna")
+    token, identity = join(show, guest(show, name="carl"))
+    query = f"access_token={token}&%70ublish=2&publish=3&protocol=15&sdk=js&version=2.0"
+    async with connect(f"{signal_url(studio)}/rtc?{query}", proxy=None) as socket:
+        await socket.recv()
+        found = administer(studio, host, "ListParticipants").raise_for_status().json()["participants"]
+        assert [each["identity"] for each in found] == [identity]
 
 
 def refusal(report: dict[str, Any]) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 from tests.support.documents import document
 
 from onair_api.access.target import Target
@@ -125,4 +127,40 @@ async def test_a_stream_whose_end_is_cancelled_leaves_nothing() -> None:
         each.cancel()
     await asyncio.gather(*closing, return_exceptions=True)
     assert set(delivery.steps) == set(sessions)
+    assert streams.idle
+
+
+class WaitingBus:
+    """Channels of custom events that Redis has not confirmed yet."""
+
+    def __init__(self) -> None:
+        self.listeners: Counter[str] = Counter()
+        self.asked = asyncio.Event()
+
+    async def acquire(self, user_id: str) -> None:
+        self.listeners[user_id] += 1
+        self.asked.set()
+        await asyncio.Event().wait()
+
+    def release(self, user_id: str) -> None:
+        assert self.listeners[user_id], "nothing is given back that was not taken"
+        self.listeners[user_id] -= 1
+
+
+async def test_a_stream_that_is_cancelled_as_it_opens_gives_back_what_it_has_taken_and_no_more() -> None:
+    cluster, settings, bus = SlowCluster(), Settings(), WaitingBus()
+    cluster.answer.set()
+    replayer = SimpleNamespace(closed_session=lambda *_: None)
+    delivery = EventDelivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(settings.events))
+    streams = EventStreams(
+        cast(Any, cluster), settings, cast(Any, bus), delivery, cast(Any, replayer), lambda *_: False
+    )
+    sender: Any = SimpleNamespace(format=Format.NDJSON, withdraw=lambda: Unsent([]))
+    opening = asyncio.create_task(streams.open(guest(), None, sender))
+    await bus.asked.wait()
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert len(bus.listeners) == 1, "the host's channel was not its to give back"
+    assert not bus.listeners.total()
     assert streams.idle

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,9 +22,8 @@ PROJECT: dict[str, Any] = {
 async def test_a_start_and_a_stop_leave_the_stored_metadata(room: bool) -> None:
     cluster, project = cluster_with(PROJECT)
     writer: Any = RecordingWriter()
-    quotas: Any = SimpleNamespace(starting=nullcontext)
     encoders: Any = None
-    broadcasts = Broadcasts(cluster, writer, encoders, quotas)
+    broadcasts = Broadcasts(cluster, writer, encoders)
     await broadcasts.start(HOST, IDS, {"webrtcStart": room})
     await broadcasts.stop(HOST, IDS, {"webrtcStop": room})
     assert [wanted["broadcast"]["state"] for wanted in writer.wanted] == ["Running", "Stopped"]
