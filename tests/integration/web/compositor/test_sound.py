@@ -247,3 +247,20 @@ async def test_neither_a_cut_nor_a_layer_that_is_deleted_clicks(chromium: str) -
         await page.agent.send(state(*layouts))
         await page.tab.until("document.querySelector('[data-layer=a] video').currentTime > 0.2")
         assert (await listen(page.tab, 0.2)).largest_step() < CLICK
+
+
+async def test_a_video_whose_url_is_taken_away_falls_silent_without_a_click(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(tone(page))))
+        await playing(page)
+        steps = []
+        for version in (2, 4, 6):
+            await page.change(version, tone(page) | {"data": {"media": {"loop": True}}})
+            await page.tab.until("document.querySelector('[data-layer=a] video').paused")
+            steps.append((await listen(page.tab, 0.5)).largest_step())
+            await forget(page.tab)
+            assert (await listen(page.tab, 0.2)).level_db() < -80
+            await page.change(version + 1, tone(page))
+            await playing(page)
+            await sounds(page, LOW_HZ, HALF_DB)
+        assert max(steps) < CLICK, steps

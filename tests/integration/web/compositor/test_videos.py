@@ -106,6 +106,40 @@ async def test_a_video_of_a_server_that_was_away_is_played_once_it_is_back(chrom
         await page.agent.heard("shown", lambda said: said["type"] == "failed" and not said["layers"])
 
 
+@pytest.mark.parametrize(
+    ("url", "reason"), [("", "it has no media.url"), ("htp://x", "the URL is not http or https")]
+)
+async def test_a_video_whose_url_is_taken_away_ends_and_is_told_until_it_has_another(
+    chromium: str, url: str, reason: str
+) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        shown = video(page, loop=True)
+        await show(page, shown)
+        await page.tab.until(f"{VIDEO}?.currentTime > 0")
+        await page.change(2, shown | {"data": {"media": {"url": url, "loop": True}}})
+        await page.tab.until(f"{VIDEO}.readyState === 0 && {VIDEO}.paused")
+        await shows(page, BLACK)
+        told = [said["layers"] for said in page.agent.said if said["type"] == "failed"][-1]
+        assert told == [{"layoutId": "one", "layerId": "a", "reason": reason}]
+        await page.change(3, shown)
+        await page.tab.until(f"{VIDEO}.currentTime > 0")
+        await page.agent.heard("shown", lambda said: said["type"] == "failed" and not said["layers"])
+
+
+async def test_a_video_that_can_be_played_while_it_loses_its_url_stays_told(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        shown = video(page)
+        await show(page, shown)
+        await page.tab.until(f"{VIDEO}?.currentTime > 0")
+        await page.change(2, shown | {"data": {}})
+        # As after a seek, which each round of a loop is
+        await page.tab.evaluate(f"{VIDEO}.dispatchEvent(new Event('canplay'))")
+        await page.tab.until(f"{VIDEO}.readyState === 0")
+        await page.picture()
+        told = [said["layers"] for said in page.agent.said if said["type"] == "failed"][-1]
+        assert [each["reason"] for each in told] == ["it has no media.url"]
+
+
 def stung(page: Compositor, name: str, cut_point_ms: int) -> list[dict[str, Any]]:
     url = f"{page.agent.url}/{name}"
     stinger = {"cut": {"cutPointMs": cut_point_ms, "media": {"url": url, "volume": 0.5}}}

@@ -14,7 +14,9 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
   // The mixer is given silence of what another origin did not allow
   Object.assign(element, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true});
   const picture = new VideoPicture(element);
-  let url: string | null = null, begun = false, onAir = false, departures = 0, mixed: Voice | null = null;
+  /** What the layer names, and what of that is loaded. */
+  let named: string | null = null, url: string | null = null;
+  let begun = false, onAir = false, departures = 0, mixed: Voice | null = null;
 
   const play = (): void => {
     if (onAir && element.src && !element.error) element.play().catch(() => undefined);
@@ -28,7 +30,29 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
     fail(reason);
     ready.resolve();
   };
+  const load = (): void => {
+    retry.end();
+    url = named !== null && isWebUrl(named) ? named : null;
+    if (url === null) {
+      unload();
+      giveUp(named === null ? 'it has no media.url' : 'the URL is not http or https');
+      return;
+    }
+    if (!mixed) hear(element, mixed = voice());
+    element.src = url;
+    play();
+  };
+  const unload = (): void => {
+    element.removeAttribute('src');
+    // Until then it goes on with what it has
+    mixed?.afterFade(() => {
+      if (url !== null) return;
+      element.pause();
+      element.load();
+    });
+  };
   element.oncanplay = () => {
+    if (url === null) return;
     retry.end();
     fail(null);
     ready.resolve();
@@ -48,24 +72,13 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
   const update = (now: Layer): void => {
     picture.update(now);
     element.loop = at(now.data, 'media', 'loop') === true;
-    mixed?.setVolume(number(at(now.data, 'media', 'volume'), 0, 1, 1));
-    const wanted = textAt(now.data, 'media', 'url');
-    if (begun && wanted === url) return;
-    begun = true;
-    url = wanted;
-    retry.end();
-    if (url === null || !isWebUrl(url)) {
-      element.removeAttribute('src');
-      giveUp(url === null ? 'it has no media.url' : 'the URL is not http or https');
-      return;
+    const address = textAt(now.data, 'media', 'url');
+    if (!begun || address !== named) {
+      begun = true;
+      named = address;
+      load();
     }
-    if (!mixed) {
-      mixed = voice();
-      mixed.setVolume(number(at(now.data, 'media', 'volume'), 0, 1, 1));
-      hear(element, mixed);
-    }
-    element.src = url;
-    play();
+    mixed?.setVolume(url === null ? 0 : number(at(now.data, 'media', 'volume'), 0, 1, 1));
   };
   update(layer);
   return {
