@@ -162,6 +162,34 @@ async def test_a_colour_that_css_does_not_know_is_told(chromium: str) -> None:
         assert await failure(page) == "not a CSS colour: url(http://x)"
 
 
+async def stays_told(page: Compositor, reason: str) -> None:
+    await page.agent.heard("the failure", lambda said: reason in str(said))
+    await page.picture()
+    assert reason in str(page.agent.said[-1])
+
+
+async def none_fails(page: Compositor) -> None:
+    page.agent.said.clear()
+    await page.agent.send(state(scene(square("a", "red"), version=9)))
+    await page.agent.heard("that it is shown", lambda said: said == {"type": "failed", "layers": []})
+
+
+async def test_what_fails_at_once_in_the_place_of_another_type_is_told(chromium: str) -> None:
+    async with compositor(chromium, state(scene(square("a", "no colour")))) as page:
+        await page.change(2, layer("a", "image"))
+        await stays_told(page, "it has no media.url")
+        await page.change(3, square("a", "none either"))
+        await stays_told(page, "not a CSS colour: none either")
+        await none_fails(page)
+
+
+async def test_what_fails_at_once_in_a_layout_of_another_size_is_told(chromium: str) -> None:
+    async with compositor(chromium, state(scene(square("a", "no colour")))) as page:
+        await page.agent.send(state(scene(square("a", "none either"), width=640, height=360, version=2)))
+        await stays_told(page, "not a CSS colour: none either")
+        await none_fails(page)
+
+
 def text(words: object, style: object = None, **given: object) -> dict[str, Any]:
     return layer("a", "text", **{"data": {"text": words, "style": style}, **given})
 

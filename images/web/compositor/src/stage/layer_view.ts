@@ -20,7 +20,7 @@ export class LayerView {
   private readonly player = new Player({layer: this.element, placed: this.placed, box: this.box});
   private readonly content: Content | null;
   private voice: Voice | null = null;
-  private closed = false;
+  private hushed = false;
 
   constructor(private drawn: Drawn, private readonly given: Given) {
     this.element.append(this.placed);
@@ -67,9 +67,14 @@ export class LayerView {
     this.content?.setOnAir?.(onAir);
   }
 
+  /** Tells of no failure any more: those of the view that takes its place are told under the same id. */
+  hush(): void {
+    this.fail(null);
+    this.hushed = true;
+  }
+
   close(): void {
-    this.closed = true;
-    this.given.fail(this.drawn.layer.id, null);
+    this.hush();
     this.element.className = 'closing';
     const end = (): void => {
       this.content?.close();
@@ -91,9 +96,13 @@ export class LayerView {
     try {
       return draw();
     } catch (error) {
-      this.given.fail(this.drawn.layer.id, `it could not be drawn: ${String(error)}`);
+      this.fail(`it could not be drawn: ${String(error)}`);
       return null;
     }
+  }
+
+  private fail(reason: string | null): void {
+    if (!this.hushed) this.given.fail(this.drawn.layer.id, reason);
   }
 
   private arrange(after: Drawn): void {
@@ -113,9 +122,7 @@ export class LayerView {
         this.voice.setMuted(this.drawn.hidden);
         return this.voice;
       },
-      fail: reason => {
-        if (!this.closed) given.fail(this.drawn.layer.id, reason);
-      },
+      fail: reason => this.fail(reason),
     };
   }
 }

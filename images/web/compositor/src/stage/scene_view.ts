@@ -95,6 +95,11 @@ export class SceneView {
     this.element.classList.remove('ahead');
   }
 
+  /** Tells of no failure any more: those of the view that takes its place are told under the same ids. */
+  hush(): void {
+    for (const view of this.views.values()) view.hush();
+  }
+
   close(): void {
     for (const view of this.views.values()) view.close();
     this.views.clear();
@@ -113,7 +118,9 @@ export class SceneView {
     this.drawn = now;
     for (const each of added) {
       const {id} = each.layer;
-      const old = this.views.get(id), view = new LayerView(each, this.given);
+      const old = this.views.get(id);
+      old?.hush();
+      const view = new LayerView(each, this.given);
       this.views.set(id, view);
       this.put(each, view);
       if (old) this.rescue(id, now);

@@ -124,6 +124,7 @@ export class Stage {
   /** A layout on air that has become another size is drawn anew. */
   private replace(view: SceneView, layout: Layout, scene: Scene): void {
     this.running?.finish();
+    view.hush();
     const fresh = new SceneView(layout, scene.canvas, this.context);
     this.views.set(layout.id, fresh);
     this.element.append(fresh.element);
