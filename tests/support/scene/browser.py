@@ -96,6 +96,17 @@ class Tab:
         console = lambda: self.console[-5:]  # noqa: E731
         return await until(lambda: self.evaluate(script), condition, timeout_s, poll_s=0.02, state=console)
 
+    async def alive(self, type_: str) -> int:
+        """How many objects of a type the page holds, after a garbage collection."""
+        prototype = (await self.call("Runtime.evaluate", expression=f"{type_}.prototype"))["result"]
+        found = await self.call("Runtime.queryObjects", prototypeObjectId=prototype["objectId"])
+        objects, count = found["objects"]["objectId"], "function() { return this.length; }"
+        counted = await self.call(
+            "Runtime.callFunctionOn", objectId=objects, functionDeclaration=count, returnByValue=True
+        )
+        await self.call("Runtime.releaseObject", objectId=objects)
+        return int(counted["result"]["value"])
+
     async def picture(self) -> Picture:
         """What is painted now."""
         # Two frames on: what scripts have changed is painted

@@ -25,12 +25,13 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
   constructor() {
     super();
     this.ring = [new Float32Array(RING), new Float32Array(RING)];
-    this.isPlaying = false;
+    this.isPlaying = this.isEnded = false;
     this.played = [new Bridge(sampleRate), new Bridge(sampleRate)];
     this.written = [];
     this.reset();
     this.port.onmessage = ({data}) => {
-      if (data.reset) this.reset();
+      if (data.end) this.finish();
+      else if (data.reset) this.reset();
       else if (data.channels) this.write(data);
       else this.due = data;
     };
@@ -41,6 +42,14 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
     this.begin = this.end = 0;   // samples of the stream that the ring holds
     this.position = null;        // the next one to be played
     this.due = null;
+  }
+
+  /** Ends for good; the ring goes at once, as no samples are asked for while the context is suspended. */
+  finish() {
+    this.isEnded = true;
+    this.ring = [];
+    this.port.onmessage = null;
+    this.port.close();
   }
 
   write({atMs, rate, channels}) {
@@ -76,6 +85,7 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
   }
 
   process(_, [output]) {
+    if (this.isEnded) return false;
     let step = 0, isStep = false;
     if (this.rate && this.due) {
       const {contextTime, mediaMs} = this.due;

@@ -114,13 +114,18 @@ export class Source extends EventTarget {
     this._stop();
     this._track.stop();
     this.audio.disconnect();
+    this._playout.then(node => {
+      node.port.postMessage({end: true});
+      // It ends when it is next asked for samples: one that leads nowhere is, one behind a gain that leads nowhere is not
+      node.disconnect();
+    });
   }
 
   async _startPlayout() {
     await playoutModule(this.audioContext);
     const node = new AudioWorkletNode(this.audioContext, 'onair-playout', {numberOfInputs: 0, outputChannelCount: [2]});
     node.connect(this.audio);
-    return node.port;
+    return node;
   }
 
   _open() {
@@ -140,7 +145,7 @@ export class Source extends EventTarget {
     this._frames.splice(0).forEach(frame => frame.close());
     this.sendsVideo = false;
     this.clock.reset();
-    this._playout.then(port => port.postMessage({reset: true}));
+    this._playout.then(({port}) => port.postMessage({reset: true}));
     this._away();
   }
 
@@ -238,7 +243,7 @@ export class Source extends EventTarget {
     });
     const message = {atMs: data.timestamp / 1000, rate: data.sampleRate, channels};
     data.close();
-    (await this._playout).postMessage(message, channels.map(plane => plane.buffer));
+    (await this._playout).port.postMessage(message, channels.map(plane => plane.buffer));
   }
 
   /** Tells the playout what is due when, and notices silence. */
@@ -247,7 +252,7 @@ export class Source extends EventTarget {
     if (performance.now() - this._heardMs > SILENT_MS) this._away();
     const {contextTime, performanceTime} = this.audioContext.getOutputTimestamp();
     const mediaMs = performanceTime ? this.clock.mediaMs(performanceTime) : null;
-    if (mediaMs !== null) (await this._playout).postMessage({contextTime, mediaMs});
+    if (mediaMs !== null) (await this._playout).port.postMessage({contextTime, mediaMs});
   }
 }
 

@@ -13,6 +13,7 @@ from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.live_source import LiveSource, scripts
 from tests.support.scene.picture import GREEN, Colour, Picture
 from tests.support.scene.sound import hear_tone
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.media
 
@@ -260,3 +261,25 @@ async def test_a_source_of_a_layout_that_is_loaded_ahead_is_taken_once_that_is_s
                 break
             await page.picture()
         assert (first.readers, second.readers) == (0, 1)
+
+
+async def test_a_source_that_is_no_longer_shown_leaves_no_playout_behind(chromium: str) -> None:
+    """Another one is heard meanwhile: sound goes on, and with it what is asked for samples."""
+    sources = served(cam=LiveSource(RED), other=LiveSource(BLUE))
+    stays = source(source_id="other")
+    async with compositor(chromium, state(scene(stays)), sources) as page:
+        await sounds(page, 440, -6)
+        before = await page.tab.alive("AudioWorkletNode")
+
+        async def are_alive(more: int) -> None:
+            async def is_so() -> bool:
+                return await page.tab.alive("AudioWorkletNode") == before + more
+
+            await until(is_so, f"{more} playouts more", 15)
+
+        for version in (2, 4):
+            root = layer("root", "root", children=["a", "b", "c"])
+            await page.change(version, root, source("b"), source("c", "cam"))
+            await are_alive(1)
+            await page.change(version + 1, remove=("b", "c"))
+            await are_alive(0)
