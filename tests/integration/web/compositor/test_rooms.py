@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.support.rooms.participant import participant
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.picture import BLUE
-from tests.support.scene.sound import forget, listen
+from tests.support.scene.sound import forget, hear_tone, listen
 
 
 def published(report: dict[str, Any]) -> bool:
@@ -159,6 +160,23 @@ async def test_a_guest_who_sends_audio_alone_holds_up_no_show(chromium: str, ser
         await joined.publish_microphone()
         async with compositor(chromium, state(scene(guest()), room=room(server))) as page:
             await page.agent.heard("none fails", lambda said: said["type"] == "failed" and not said["layers"])
+
+
+async def test_a_guest_who_is_shown_again_and_again_is_heard_through_one_node(
+    chromium: str, server: LiveKitServer
+) -> None:
+    token = server.token("show", "guest", canPublish=True)
+    layouts = [scene(guest()), scene(guest(), id="two")]
+    async with member(server.url, token) as joined:
+        await joined.publish_microphone(500, 0.3)
+        async with compositor(chromium, state(*layouts, room=room(server))) as page:
+            for selected in ("one", "two", "one", "two"):
+                await page.agent.send(state(*layouts, selectedLayoutId=selected, room=room(server)))
+                await page.tab.until(
+                    f"document.querySelector('.scene.shown').dataset.layout === '{selected}'"
+                )
+                await hear_tone(page.tab, 500, 20 * math.log10(0.3), 3)
+            assert await page.tab.alive("MediaStreamAudioSourceNode") == 1
 
 
 async def test_a_project_without_a_room_is_told(chromium: str) -> None:

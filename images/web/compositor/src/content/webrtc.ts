@@ -7,6 +7,9 @@ import {textAt} from '../state/json';
 import {Feed} from '../sound/mixer';
 import type {Shown} from '../room/room';
 
+/** One for each stream: the browser keeps what it has made for good. */
+const nodes = new WeakMap<MediaStream, AudioNode>();
+
 export function webrtc(layer: Layer, surroundings: Surroundings): Content {
   const {room} = surroundings;
   const live = new Live('webrtc', layer, surroundings), {picture, ready} = live;
@@ -19,7 +22,10 @@ export function webrtc(layer: Layer, surroundings: Surroundings): Content {
     playing = null;
     if (!audio) return;
     const voice = live.voice(), {context} = voice.input;
-    if (context instanceof AudioContext) playing = new Feed(context.createMediaStreamSource(audio), voice);
+    if (!(context instanceof AudioContext)) return;
+    const node = nodes.get(audio) ?? context.createMediaStreamSource(audio);
+    nodes.set(audio, node);
+    playing = new Feed(node, voice);
   };
   const show = ({video, audio, present, isComing, problem}: Shown): void => {
     if (video && picture.video.srcObject !== video) {
