@@ -249,6 +249,25 @@ async def test_neither_a_cut_nor_a_layer_that_is_deleted_clicks(chromium: str) -
         assert (await listen(page.tab, 0.2)).largest_step() < CLICK
 
 
+@pytest.mark.parametrize("depth", [1, 2])
+async def test_a_group_that_is_deleted_with_a_video_in_it_does_not_click(chromium: str, depth: int) -> None:
+    groups = [layer(f"group-{each}", "group", children=[f"group-{each + 1}"]) for each in range(depth - 1)]
+    groups.append(layer(f"group-{depth - 1}", "group", children=["a"]))
+    names = ("a", *(each["id"] for each in groups))
+    root = layer("root", "root", children=["group-0"])
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        steps = []
+        for version in (2, 4, 6):
+            # A mixer without voices rests, and there is nothing to listen to
+            stays = tone(page, HIGH_HZ, "b", volume=0.01)
+            await page.change(version, root | {"children": ["group-0", "b"]}, *groups, tone(page), stays)
+            await playing(page, "a", "b")
+            await page.change(version + 1, remove=names)
+            await page.tab.until("!document.querySelector('[data-layer=group-0]')")
+            steps.append((await listen(page.tab, 0.5)).largest_step())
+        assert max(steps) < CLICK, steps
+
+
 async def test_a_video_whose_url_is_taken_away_falls_silent_without_a_click(chromium: str) -> None:
     async with compositor(chromium, state(scene()), MEDIA) as page:
         await page.agent.send(state(scene(tone(page))))

@@ -20,6 +20,8 @@ export class LayerView {
   private readonly player = new Player({layer: this.element, placed: this.placed, box: this.box});
   private readonly content: Content | null;
   private voice: Voice | null = null;
+  private parent: LayerView | null = null;
+  private readonly inside = new Set<LayerView>();
   private hushed = false;
 
   constructor(private drawn: Drawn, private readonly given: Given) {
@@ -54,6 +56,9 @@ export class LayerView {
   /** Puts it into its parent's box; a frame in it does not load again. */
   putInto(parent: LayerView | null, root: HTMLElement): void {
     const target = parent?.box ?? root;
+    this.parent?.inside.delete(this);
+    this.parent = parent;
+    parent?.inside.add(this);
     if (this.element.parentElement === target) return;
     if (this.element.isConnected && target.isConnected) target.moveBefore(this.element, null);
     else target.append(this.element);
@@ -79,11 +84,17 @@ export class LayerView {
     const end = (): void => {
       this.content?.close();
       this.element.remove();
+      this.parent?.inside.delete(this);
     };
-    if (!this.voice) return end();
+    this.voice?.close();
     // A video that is taken out of the page falls silent with a click
-    this.voice.close();
-    this.voice.afterFade(end);
+    if (this.isHeard) this.given.bus.afterFade(end);
+    else end();
+  }
+
+  /** Whether it has a voice, or a layer in it. */
+  private get isHeard(): boolean {
+    return this.voice !== null || [...this.inside].some(view => view.isHeard);
   }
 
   private made(layer: Layer): Content | null {

@@ -134,7 +134,8 @@ export class SceneView {
       this.put(each, view);
       view.update(each, batch.get(each.layer.id));
     }
-    for (const id of gone) {
+    // What is in a layer fades out before that goes
+    for (const id of [...gone].reverse()) {
       if (now.has(id)) continue;
       this.views.get(id)?.close();
       this.views.delete(id);
