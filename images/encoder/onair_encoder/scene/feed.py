@@ -131,7 +131,7 @@ class SceneFeed:
     @property
     def levels(self) -> dict[str, float]:
         """How loud layers are, dBFS, by id; as of a page that is connected."""
-        return self._pages.levels if self._pages.connected else {}
+        return self._pages.levels
 
 
 def draws_scene(program: Program) -> bool:

@@ -54,7 +54,6 @@ class PageSockets:
             changed: called when a page has said something that a status tells.
         """
         self.failures: list[PageFailure] = []
-        self.levels: dict[str, float] = {}
         self.page_origin: str | None = None
         """Of a page of the caller's own that may connect beside ours."""
         self._state = state
@@ -64,13 +63,14 @@ class PageSockets:
         self._pause: asyncio.TimerHandle | None = None
 
     @property
-    def connected(self) -> int:
-        return len(self._pages)
-
-    @property
     def ready(self) -> bool:
         """A page that is connected has said that its first layout is up."""
         return any(page.ready for page in self._pages)
+
+    @property
+    def levels(self) -> dict[str, float]:
+        """How loud layers are, dBFS, by id; as the newest page says."""
+        return self._pages[-1].levels if self._pages else {}
 
     def add_to(self, app: web.Application) -> None:
         app.router.add_get(SCENE_PATH, self._serve)
@@ -130,7 +130,7 @@ class PageSockets:
             case PageFailed(layers=layers):
                 self._failed(page, layers)
             case PageLevels(layers=levels):
-                self.levels = levels
+                page.levels = levels
 
     def _failed(self, page: _Page, failures: list[PageFailure]) -> None:
         page.told_failures = True
@@ -156,6 +156,7 @@ class _Page:
         self.socket = socket
         self.ready = False
         self.told_failures = False
+        self.levels: dict[str, float] = {}
         self.wrong = 0
         self._state = state
         self._waiting: deque[str] = deque()

@@ -14,7 +14,7 @@ import {changed, following, type Scene} from './state/scene';
 
 const LEVELS_MS = 1000;
 
-let scene: Scene | null = null, isReady = false;
+let scene: Scene | null = null, isReady = false, isHeard = false;
 const debug = new URLSearchParams(location.search).get('debug') === 'true';
 const mixer = new Mixer();
 const sources = new Sources(() => mixer.audioContext);
@@ -56,5 +56,7 @@ async function ready(): Promise<void> {
 
 setInterval(() => {
   motion.tell();
-  if (mixer.voices.size) connection.levels(mixer.levels());
+  const levels = mixer.levels(), wasHeard = isHeard;
+  isHeard = Object.keys(levels).length > 0;
+  if (isHeard || wasHeard) connection.levels(levels);
 }, LEVELS_MS);

@@ -233,6 +233,17 @@ async def test_levels_are_told_once_a_second_and_a_layout_off_air_is_none(chromi
         assert told["layers"]["b"] == -100
 
 
+async def test_that_nothing_is_heard_any_more_is_told_once(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(tone(page))))
+        await page.agent.heard("a level", lambda said: said["type"] == "levels" and said["layers"])
+        await page.change(2, remove=("a",))
+        await page.agent.heard("none", lambda said: said["type"] == "levels" and not said["layers"])
+        page.agent.said.clear()
+        await page.tab.evaluate("new Promise(done => setTimeout(done, 2500))")
+        assert not page.agent.said
+
+
 async def test_neither_a_cut_nor_a_layer_that_is_deleted_clicks(chromium: str) -> None:
     async with compositor(chromium, state(scene()), MEDIA) as page:
         layouts = [scene(tone(page)), scene(tone(page, HIGH_HZ, "b"), id="two")]

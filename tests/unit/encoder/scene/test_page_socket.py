@@ -69,6 +69,24 @@ async def test_failures_are_kept_until_the_next_page_speaks(fed: ServedFeed) -> 
         await fed.until(lambda: not fed.feed.failed_layers)
 
 
+async def test_levels_are_those_that_the_newest_page_has_told(fed: ServedFeed) -> None:
+    fed.feed.want(scene_program(scene(layout(10))))
+    async with PageConnection.connected(fed.address) as first:
+        await first.say("levels", layers={"left": -12.5})
+        await fed.until(lambda: fed.feed.levels)
+        async with PageConnection.connected(fed.address) as second:
+            await second.told()
+            assert fed.feed.levels == {}
+            await first.say("levels", layers={"left": -6})
+            await first.say("ready")
+            await fed.until(lambda: fed.feed.ready)
+            assert fed.feed.levels == {}
+            await second.say("levels", layers={"right": -20})
+            await fed.until(lambda: fed.feed.levels == {"right": -20})
+        await fed.until(lambda: fed.feed.levels == {"left": -6})
+    await fed.until(lambda: fed.feed.levels == {})
+
+
 async def test_failures_that_come_and_go_are_told_once_an_interval(
     fed: ServedFeed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
