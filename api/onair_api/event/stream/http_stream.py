@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -51,8 +52,10 @@ class HttpStreams:
         Raises:
             RpcError: the stream cannot open; the response's status says why.
         """
-        verified = await self._admission.admit(token_of(request.headers, request.query_params, []))
         sse = "text/event-stream" in request.headers.get("accept", "")
+        # A browser's EventSource sends no header of its own; whoever reads lines does
+        query = request.query_params if sse else QueryParams()
+        verified = await self._admission.admit(token_of(request.headers, query, []))
         format_ = Format.SSE if sse else Format.NDJSON
         if request.scope.get(BODILESS):
             return Response(media_type=MEDIA_TYPES[format_])

@@ -36,3 +36,14 @@ def test_a_token_whose_role_may_not_is_refused(one: FacadeThread, api_key: str) 
     assert (response.status_code, response.json()["code"]) == (403, 7)
     response = User(one, token).call("POST", PUBLISH, {"name": "a", "payload": {}})
     assert (response.status_code, response.json()["code"]) == (403, 7)
+
+
+@pytest.mark.parametrize(("accept", "status"), [("application/x-ndjson", 401), ("text/event-stream", 200)])
+def test_a_token_in_the_query_is_taken_only_where_no_header_can_be_sent(
+    one: FacadeThread, host: User, accept: str, status: int
+) -> None:
+    query, headers = {"access_token": host.token}, {"Accept": accept}
+    with one.http.stream("GET", "/event/v2/stream", params=query, headers=headers) as response:
+        assert response.status_code == status
+    with one.http.stream("GET", "/live/v2/collection", params=query, headers=headers) as response:
+        assert response.status_code == 401
