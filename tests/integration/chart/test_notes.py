@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.chart_notes import commands_of_notes, commands_of_values
+from tests.support.chart_notes import commands_of_notes, commands_of_values, notes
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import ROOT, run
 from tests.support.facade import FacadeThread
@@ -47,6 +47,27 @@ def test_every_command_of_the_notes_that_needs_no_pod_succeeds(
             assert response.json()["accessToken"]
         else:
             assert '{"accessToken":' in printed
+
+
+RTC = ROOT / "examples/values/rtc.yaml"
+OPEN_ROOMS = "Every service may publish into any channel of the rooms of studio"
+NO_RULES = "encoder.network.rules is false"
+
+
+def test_the_notes_say_what_protection_is_not_there(installed: ControlPlane) -> None:
+    said = notes(installed.kubeconfig)
+    assert OPEN_ROOMS not in said
+    assert NO_RULES not in said
+    assert NO_RULES in notes(installed.kubeconfig, "--set", "encoder.network.rules=false")
+    assert OPEN_ROOMS in notes(installed.kubeconfig, "-f", RTC)
+    for bound in ("services={news}", "channelPrefix=news-"):
+        assert OPEN_ROOMS not in notes(
+            installed.kubeconfig,
+            "-f",
+            RTC,
+            "--set",
+            f"rtc.providers[0].appId=studio,rtc.providers[0].{bound}",
+        )
 
 
 @pytest.fixture(scope="module")
