@@ -267,7 +267,11 @@ class Agent:
             await self.yield_place()
         elif stored := program_file.load(self._path):
             self._program = stored
-            await self._apply(stored)
+            try:
+                await self._apply(stored)
+            except Exception as error:  # noqa: BLE001  the next programme may be a better one
+                # Its text may hold a key
+                log("program.not-resumed", error=type(error).__name__)
 
     async def run(self) -> None:
         """Resumes a stored programme and looks after the present one until cancelled."""

@@ -29,11 +29,17 @@ class PageAddress:
 
 
 def address(url: str, token: str | None, *, debug: bool) -> str:
-    """The url with what pages are told; what else is in its query is kept, in order."""
+    """The url with what pages are told; what else is in its query is kept, in order.
+
+    What is no url stays as it is: the browser says so.
+    """
     told = {**({TOKEN: token} if token else {}), **({DEBUG: "true"} if debug else {})}
     if not told:
         return url
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
     query = [
         (name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True) if name not in told
     ]

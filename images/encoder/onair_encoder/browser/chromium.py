@@ -193,7 +193,7 @@ class Chromium:
         self.page, self._document_status = None, None
         self._painted_loaders.clear()
         await self._inject(script)
-        host = urlsplit(url).netloc.rpartition("@")[2] or urlsplit(url).scheme
+        host = _host(url)
         # Only for the document: what a page loads later is none of our business, and may be large.
         await self._page("Network.enable")
         try:
@@ -291,6 +291,15 @@ class Chromium:
         if self.process:
             await self.process.wait()
         self._profile.cleanup()
+
+
+def _host(url: str) -> str:
+    """As errors name it; the scheme where there is none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # whether it can be opened is for the browser to say
+        return url.partition(":")[0]
+    return parts.netloc.rpartition("@")[2] or parts.scheme
 
 
 def _refusal(host: object, status: int) -> str:

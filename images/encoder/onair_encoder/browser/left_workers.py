@@ -26,8 +26,8 @@ class LeftWorkers:
     def event(self, method: str, params: Message) -> None:
         if method in ("Target.targetCreated", "Target.targetInfoChanged"):
             info = params.get("targetInfo") or {}
-            if info.get("type") == "service_worker" and info["url"]:
-                self._origins.add(_origin(info["url"]))
+            if info.get("type") == "service_worker" and (origin := _origin(info["url"])):
+                self._origins.add(origin)
 
     async def end(self, url: str) -> None:
         """Ends and forgets those of all origins but that of the page that is shown now.
@@ -43,7 +43,10 @@ class LeftWorkers:
 
 
 def _origin(url: str) -> str:
-    """As browsers write it: without a user, and without the port that its scheme has anyway."""
-    parts = urlsplit(url)
+    """As browsers write it, without a user or the port that its scheme has anyway; empty for none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
     host = parts.netloc.rpartition("@")[2].lower()
     return f"{parts.scheme}://{host.removesuffix(_PORTS.get(parts.scheme, ' '))}"

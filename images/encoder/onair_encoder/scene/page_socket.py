@@ -32,13 +32,17 @@ WRONG_LOGGED = 3
 
 
 def origin_of(url: str) -> str | None:
-    """The origin of a page's address, as browsers write it."""
-    parts = urlsplit(url)
+    """The origin of a page's address, as browsers write it; None where it has none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # no address: the browser says so
+        return None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return None
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     default = {"http": 80, "https": 443}[parts.scheme]
-    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port not in (None, default) else "")
+    return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, default) else "")
 
 
 OURS = origin_of(COMPOSITOR_URL)

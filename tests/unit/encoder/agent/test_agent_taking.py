@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from tests.support.small_program import small_program
 from tests.support.waiting import until
 
-from onair_crds.contract.program import Program
+from onair_crds.contract.program import Program, ProgramDestination
 from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent import program_file
 from onair_encoder.agent.agent import Agent
@@ -81,3 +82,39 @@ async def test_a_programme_that_cannot_be_kept_is_on_air_all_the_same(
     await agent.take(small_program(revision=1))
     assert supervisor.runs == ffmpeg_command(small_program(revision=1))
     assert (agent.status().phase, agent.status().revision) == ("starting", 1)
+
+
+@pytest.mark.parametrize("url", ["https://page.example:80443/", "https://page.ex℀mple/"])
+async def test_a_page_that_has_no_address_keeps_nothing_else_from_being_applied(
+    agent: Agent, supervisor: Supervisor, tmp_path: Path, url: str
+) -> None:
+    supervisor.first_may_come.set()
+    push = ProgramDestination(id="push", type="RTMP", url="rtmp://127.0.0.1:1/live")
+    wanted = small_program(composition_url=url, page_token=SecretStr("t"), destinations=[push])
+    await agent.take(wanted)
+    restarted = Agent(tmp_path / "program.json")
+    await restarted.resume()
+    for each in (agent, restarted):
+        assert each.page.origin is None
+        assert [found.wanted.id for found in each.destinations] == ["push"]
+    assert supervisor.runs == ffmpeg_command(wanted)
+    await restarted.close()
+
+
+async def test_a_programme_that_cannot_be_resumed_gives_way_to_the_next(
+    agent: Agent, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("s3cret")
+
+    supervisor.first_may_come.set()
+    program_file.store(agent._path, small_program(revision=1))
+    with monkeypatch.context() as patched:
+        patched.setattr(agent.page, "want", broken)
+        await agent.resume()
+    assert agent.status().revision == 1
+    said = capsys.readouterr().err
+    assert "program.not-resumed" in said
+    assert "s3cret" not in said
+    await agent.take(small_program(revision=2))
+    assert supervisor.runs == ffmpeg_command(small_program(revision=2))

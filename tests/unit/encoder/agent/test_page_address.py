@@ -27,6 +27,8 @@ def program(url: str, token: str | None = TOKEN, *, debug: bool = False) -> Prog
         ("https://a.example/x", "t", False, "https://a.example/x?at=t"),
         ("https://a.example/x?b=1&b=2&c=#d", "t", True, "https://a.example/x?b=1&b=2&c=&at=t&debug=true#d"),
         ("https://a.example/?at=old&debug=0", "t", False, "https://a.example/?debug=0&at=t"),
+        ("https://a.example:80443/", "t", False, "https://a.example:80443/?at=t"),
+        ("https://a.ex℀mple/", "t", True, "https://a.ex℀mple/"),
     ],
 )
 def test_the_token_is_added_and_the_rest_is_kept(

@@ -76,6 +76,14 @@ async def test_what_a_page_loads_after_its_document_is_not_reported(
     assert network == ["Network.enable", "Network.disable"]
 
 
+@pytest.mark.parametrize("url", ["https://page.example:80443/", "https://page.ex℀mple/"])
+async def test_what_a_browser_cannot_open_is_an_error_of_the_page(url: str) -> None:
+    with pytest.raises(PageError, match="not an address that a browser can open"):
+        await Loading(CdpError("Cannot navigate to invalid URL")).navigate(url)
+    with pytest.raises(PageError, match="no response"):
+        await Loading(CdpTimeout("no response")).navigate(url)
+
+
 class Scripted(Chromium):
     """Keeps which scripts run before a page's own, and whether its policy holds."""
 

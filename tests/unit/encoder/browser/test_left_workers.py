@@ -38,6 +38,13 @@ async def test_all_but_those_of_the_page_are_ended_once() -> None:
     assert browser.cleared[2:] == ["https://a.example"]
 
 
+async def test_an_address_without_an_origin_has_none_and_is_none() -> None:
+    browser = RecordingBrowser()
+    workers = left(browser, "https://a.example/w.js", "https://b.ex℀mple/w.js")
+    await workers.end("https://c.ex℀mple/")
+    assert browser.cleared == ["https://a.example"]
+
+
 async def test_what_is_no_service_worker_is_left_alone() -> None:
     browser = RecordingBrowser()
     await left(browser, "https://a.example/", kind="page").end("https://b.example/")

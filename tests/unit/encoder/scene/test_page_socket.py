@@ -35,6 +35,9 @@ async def test_a_page_of_the_callers_own_is_told_it_too(fed: ServedFeed) -> None
         ("https://A.example/x?y", "https://a.example"),
         ("http://[::1]:8080/", "http://[::1]:8080"),
         ("data:text/html,x", None),
+        ("https://graphics.example:80443/", None),
+        ("https://graphics.ex℀mple/", None),
+        ("https://[graphics.example/", None),
     ],
 )
 def test_origins_are_written_as_browsers_do(url: str, origin: str | None) -> None:
