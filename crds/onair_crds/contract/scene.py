@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter
 
 from onair_crds.contract.layers import layers_of_spec
 from onair_crds.contract.wire_model import Secret, WireModel
@@ -22,6 +22,8 @@ MAX_LAYOUTS = 64
 MAX_LAYOUTS_BYTES = 1_500_000
 """What a programme carries at most beside the selected layout, in all; that alone is at most as large as a
 resource can be. An encoder takes programmes of 4 MiB."""
+MAX_SAID_REASON = 1600
+"""Characters of a reason that are kept of what a page says."""
 
 LAYOUT_TYPES: dict[LayoutType, Literal["SCENE", "SCENELESS"]] = {
     LayoutType.SCENE: "SCENE",
@@ -140,7 +142,8 @@ class PageReady(WireModel):
 class PageFailure(WireModel):
     layout_id: Annotated[str, Field(max_length=256)]
     layer_id: Annotated[str, Field(max_length=256)]
-    reason: str = ""
+    reason: Annotated[str, AfterValidator(lambda text: text[:MAX_SAID_REASON])] = ""
+    """What is longer is cut, as a status tells much less of it."""
 
 
 class PageFailed(WireModel):

@@ -12,7 +12,7 @@ from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import FailedLayer, Program
 from onair_crds.contract.scene import Canvas, LayersChange, ProgramLayout, Room, SceneState
 from onair_encoder.scene import scene_file
-from onair_encoder.scene.layer_failures import failed_layers
+from onair_encoder.scene.layer_failures import FailedLayers
 from onair_encoder.scene.page_files import PageFiles
 from onair_encoder.scene.page_socket import PageSockets, origin_of
 from onair_encoder.scene.scene import LayersEvent, Scene
@@ -34,6 +34,7 @@ class SceneFeed:
         """Whether changes are told by events, too: now, or as soon as a stream is open again."""
         self._scene = Scene()
         self._pages = PageSockets(self._scene.state, changed)
+        self._failed_layers = FailedLayers()
         self._files = PageFiles(files)
         self._file = file
         self._program: Program | None = None
@@ -121,7 +122,7 @@ class SceneFeed:
 
     @property
     def failed_layers(self) -> list[FailedLayer]:
-        return failed_layers(self._pages.failures, self._scene.selected_layout_id)
+        return self._failed_layers.of(self._pages.failures, self._scene.selected_layout_id)
 
     @property
     def failures(self) -> int:

@@ -7,7 +7,14 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from onair_crds.contract.scene import PAGE_MESSAGE, PageLevels, program_layout, scene_layer
+from onair_crds.contract.scene import (
+    MAX_SAID_REASON,
+    PAGE_MESSAGE,
+    PageFailed,
+    PageLevels,
+    program_layout,
+    scene_layer,
+)
 from onair_crds.shapes import JsonObject
 
 
@@ -92,3 +99,7 @@ def test_messages_of_a_page_are_bounded() -> None:
     with pytest.raises(ValidationError):
         PAGE_MESSAGE.validate_json(levels)
     assert isinstance(PAGE_MESSAGE.validate_json('{"type":"levels","layers":{"a":-3}}'), PageLevels)
+    failure = {"layoutId": "stage", "layerId": "left", "reason": "x" * 1_000_000}
+    failed = PAGE_MESSAGE.validate_json(json.dumps({"type": "failed", "layers": [failure]}))
+    assert isinstance(failed, PageFailed)
+    assert len(failed.layers[0].reason) == MAX_SAID_REASON
