@@ -77,6 +77,8 @@ class ChunkReader:
             max_message: the largest message that is taken, in bytes.
         """
         self.chunk_size = 128
+        self.taken = 0
+        """Chunks so far: each takes time, also one that brings a single byte or none."""
         self._max_message = max_message
         self._buffer = bytearray()
         self._streams: dict[int, _Stream] = {}
@@ -93,6 +95,7 @@ class ChunkReader:
             if not taken:
                 return
             del self._buffer[:taken]
+            self.taken += 1
             if message:
                 if message.type == SET_CHUNK_SIZE and len(message.body) >= 4:
                     self.chunk_size = max(1, int.from_bytes(message.body[:4], "big") & 0x7FFFFFFF)

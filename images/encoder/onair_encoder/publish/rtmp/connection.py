@@ -31,6 +31,10 @@ LAST_MS = 2**31 - 60_000
 """Many servers hold times in 31 bits; a session ends in good time before, on the 25th day."""
 MOST_SAID_BYTES, MOST_SAID_BYTES_PER_S = 2**20, 64 * 1024
 """That a server says to a publisher, at first and in the long run: to parse more costs the other streams."""
+LEAST_CHARGED_BYTES = 64
+"""For each chunk: one may be of a single byte, and takes as long as one of that size."""
+READ_BYTES = 1024
+"""At most so many chunks are parsed before the other streams have a turn."""
 FIRST_MEDIUM_MS = 2000
 """Headers are sent at 0 and media from here on: a server that inspects the first two seconds of a
 stream's own clock before it offers the stream (MediaMTX does) has then seen them at once."""
@@ -135,19 +139,21 @@ class RtmpConnection:
     async def _read(self) -> None:
         ended = SessionError(f"{self.address.server}: the server closed the connection")
         try:
-            began_s = time.monotonic()
-            while data := await self._reader.read(65536):
+            began_s, charged = time.monotonic(), 0
+            while data := await self._reader.read(READ_BYTES):
                 self._received += len(data)
-                allowed = MOST_SAID_BYTES + MOST_SAID_BYTES_PER_S * (time.monotonic() - began_s)
-                if self._received > allowed:
+                before = self._chunks.taken
+                for message in self._chunks.feed(data):
+                    self._message(message)
+                charged += max(len(data), LEAST_CHARGED_BYTES * (self._chunks.taken - before))
+                if charged > MOST_SAID_BYTES + MOST_SAID_BYTES_PER_S * (time.monotonic() - began_s):
                     ended = SessionError(
                         f"{self.address.server} sends more than a server has to say to a publisher",
                         explained=True,
                     )
                     break
-                for message in self._chunks.feed(data):
-                    self._message(message)
                 self._acknowledge()
+                await asyncio.sleep(0)  # what has come already is read without waiting
         except (OSError, ValueError) as error:
             ended = network_error(error, self.address.host, self.address.server)
         if not self.closed.done():
