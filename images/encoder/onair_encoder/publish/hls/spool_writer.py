@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from onair_crds.media.flv import Packet
 from onair_crds.media.segmenter import Cut, Segmenter
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.hls.leftovers import left
 from onair_encoder.publish.hls.spool import Spool
@@ -42,7 +43,10 @@ class SpoolWriter:
     async def _keep(self) -> None:
         while True:
             await self.spool.put(await self._cuts.get())
-            self.kept()
+            try:
+                self.kept()
+            except Exception as error:  # noqa: BLE001  segments are kept, whoever is told of them
+                log("hls.not-counted", error=type(error).__name__)
             self.ready.set()
             self._cuts.task_done()
 

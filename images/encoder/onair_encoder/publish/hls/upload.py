@@ -273,7 +273,9 @@ class Upload:
         counters, spool = self._destination.counters, self._spool_writer.spool
         counters.queued_bytes = spool.bytes
         counters.dropped = spool.dropped_packets
-        waiting_s, missing_s = spool.waits_s, self._presentation.missing_s
+        # Until then a thread may be filling the playlist, and what this encoder misses is not known
+        missing_s = self._presentation.missing_s if self._resumed else 0.0
+        waiting_s = spool.waits_s
         if given_up:
             missing_s += waiting_s if self._presentation.lacks_what_waits else 0.0
             waiting_s = 0.0

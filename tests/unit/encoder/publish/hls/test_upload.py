@@ -15,6 +15,7 @@ from onair_encoder.publish.hls.kept_segments import Budget
 from onair_encoder.publish.hls.object_store import StoredText
 from onair_encoder.publish.hls.spool import Spool
 from onair_encoder.publish.hls.upload import Upload
+from onair_encoder.publish.supplied_destination import Counters
 
 BEFORE_WE_LOOK_AGAIN = 5
 
@@ -41,6 +42,12 @@ class Parsing:
         self.begun.set()
         assert self.go_on.wait(10)
         self.parsed += 1
+
+    @property
+    def missing_s(self) -> float:
+        if self.begun.is_set() and not self.parsed:
+            raise RuntimeError("deque mutated during iteration")
+        return 12.0
 
 
 class ReadableStore:
@@ -77,3 +84,22 @@ async def test_a_stop_while_a_playlist_is_parsed_waits_for_it_so_that_the_next_a
 
     await upload.resume()
     assert presentation.parsed == 2
+
+
+async def test_what_is_missing_is_looked_at_once_no_thread_fills_the_playlist(tmp_path: Path) -> None:
+    presentation: Any = Parsing()
+    presentation.playlist = Playlist(2.0, window=None)
+    told: list[tuple[float, float]] = []
+    destination: Any = SimpleNamespace(counters=Counters(), recorded=lambda *them: told.append(them))
+    spool_writer: Any = SimpleNamespace(spool=Spool(tmp_path / "spool", Budget()))
+    store: Any = ReadableStore()
+    lock: Any = Lock()
+    upload = Upload(destination, spool_writer, presentation, store, lock, asyncio.Event())
+
+    opening = asyncio.create_task(upload.resume())
+    await asyncio.to_thread(presentation.begun.wait, 10)
+    spool_writer.kept()
+    presentation.go_on.set()
+    await opening
+    spool_writer.kept()
+    assert told == [(0, 0.0), (0, 12.0)]
