@@ -9,6 +9,7 @@ from typing import NamedTuple
 from onair_encoder.browser import sandbox
 from onair_encoder.browser.bounds import MAX_STORED_BYTES
 from onair_encoder.paths import DISPLAY, PULSE_SOCKET, SINK, max_size
+from onair_encoder.process.start import start
 
 PROGRAM = "/usr/lib/chromium/chromium"
 DISABLED = ["Translate", "MediaRouter", "OptimizationHints", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup"]
@@ -66,6 +67,7 @@ async def launch(profile: str) -> Launched:
 
     Raises:
         OSError: it cannot be started.
+        RuntimeError: no thread can.
     """
     sandbox_flags = await asyncio.to_thread(sandbox.flags)
     to_browser, write_fd = os.pipe()
@@ -88,7 +90,7 @@ async def launch(profile: str) -> Launched:
         "XDG_RUNTIME_DIR": profile,
     }
     try:
-        process = await asyncio.create_subprocess_exec(
+        process = await start(
             "/bin/bash",
             "-c",
             f'exec nice -n {NICE} "$@" 3<&{to_browser} 4>&{from_browser}',

@@ -121,7 +121,7 @@ class PageKeeper:
                 await asyncio.to_thread(self._screen.blank)
                 await chromium.start()
                 await self._show(chromium)
-            except (CdpClosed, CdpError, OSError) as error:
+            except (CdpClosed, CdpError, OSError, RuntimeError) as error:  # the last for want of a thread
                 log("chromium.lost", error=str(error))
             except SandboxRefused as error:
                 log("chromium.not-started", error=str(error))
@@ -134,9 +134,16 @@ class PageKeeper:
                 restarting = "the browser is being restarted" if self.loaded else self.error
                 self._report(None, excess or restarting)
                 await chromium.stop()
-                await asyncio.to_thread(self._screen.show)
+                await self._show_screen()
             if await self._pause(pause.after(time.monotonic() - began)):
                 pause = RestartPause()
+
+    async def _show_screen(self) -> None:
+        """Shows it, unless that cannot be done now: it is blank until the next page has painted then."""
+        try:
+            await asyncio.to_thread(self._screen.show)
+        except RuntimeError as error:
+            log("screen.not-shown", error=str(error))
 
     async def _pause(self, pause_s: float) -> bool:
         """Waits, at most until another page or size is wanted; whether one is."""

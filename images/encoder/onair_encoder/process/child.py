@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from onair_crds.runtime.stderr_log import log
+from onair_encoder.process.start import start
 
 QUICK_END_S = 5.0
 """A child that ends sooner counts as failing; only then are restarts delayed."""
@@ -60,14 +61,14 @@ class Child:
             if self._on_line:
                 output = asyncio.subprocess.PIPE
             try:
-                self.process = await asyncio.create_subprocess_exec(
+                self.process = await start(
                     *self.command,
                     env=self._env,
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,
                 )
-            except OSError as error:  # too many processes, or no memory, at this moment
+            except OSError as error:  # too many processes or threads, or no memory, at this moment
                 log("child.not-started", name=self.name, error=str(error))
             else:
                 log("child.started", name=self.name, pid=self.process.pid, restarts=self.restarts)

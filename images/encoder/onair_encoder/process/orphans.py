@@ -13,7 +13,7 @@ REAP_S = 5.0
 async def reap_orphans() -> None:
     """Collects zombies until cancelled; children of ours are left to asyncio."""
     if os.getpid() != 1:
-        return
+        await asyncio.get_running_loop().create_future()
     before: set[int] = set()
     while True:
         await asyncio.sleep(REAP_S)

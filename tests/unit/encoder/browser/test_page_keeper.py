@@ -134,6 +134,37 @@ async def test_a_browser_that_nobody_can_look_at_is_restarted(monkeypatch: pytes
     assert reasons == ["the resources that the page uses cannot be measured: can't start new thread"] * 2
 
 
+class Unattended(Greedy):
+    """A browser for which no thread can be started."""
+
+    async def start(self) -> None:
+        raise RuntimeError("can't start new thread")
+
+
+async def test_a_browser_that_no_thread_can_be_started_for_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, screen: SeenScreen
+) -> None:
+    keeper = PageKeeper()
+    pauses: list[float] = []
+
+    async def paused(pause_s: float) -> bool:
+        pauses.append(pause_s)
+        if len(pauses) == 3:
+            raise Over
+        return False
+
+    def refused() -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(page_keeper, "Chromium", Unattended)
+    monkeypatch.setattr(screen, "show", refused)
+    monkeypatch.setattr(keeper, "_pause", paused)
+    async with asyncio.timeout(5):
+        with pytest.raises(Over):
+            await keeper.run()
+    assert pauses == pytest.approx([0.1, 0.2, 0.4])
+
+
 def test_a_browser_that_stood_for_a_while_is_restarted_at_once() -> None:
     pause = page_keeper.RestartPause()
     assert [pause.after(stood_s) for stood_s in (1, 59, 60, 5, 600)] == [0.1, 0.2, 0.1, 0.2, 0.1]
