@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Callable
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codecs import exact_framerate
 from onair_encoder.encode.paint import Paints, capture_age_ms, capture_phase_s, off_phase_ms
 from onair_encoder.encode.progress import AGAIN, FOLLOW, EncodeProgress
+from onair_encoder.encode.wall_clock import wall_ahead_s
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
 FOLLOW_RETRY_S = 0.5
@@ -18,8 +18,6 @@ OFF_PHASE_MS = 2.0
 """By which captures may be off."""
 AUDIO_LATE_MS = 9
 """Compared with what is painted with it, in every start; measured by flashes and clicks."""
-APART_S = 0.0003
-"""Two readings of a clock that are further apart had another thread run in between."""
 HOPELESS_FAILURES = 6
 """In a row: then another pod, on another node, is more likely to encode."""
 
@@ -111,16 +109,5 @@ class ProgressClient:
         if progress.captured_at != before.captured_at:
             # At once: the clock that ffmpeg tells it by may be set at any time
             at = progress.captured_at
-            self.first_capture_s = None if at is None else at - _wall_ahead_s()
+            self.first_capture_s = None if at is None else at - wall_ahead_s()
             self._began()
-
-
-def _wall_ahead_s() -> float:
-    """By how much the wall clock is ahead of the monotonic one; of several readings, the most precise."""
-    readings = []
-    for _ in range(10):
-        before_s, wall_s, after_s = time.monotonic(), time.time(), time.monotonic()
-        readings.append((after_s - before_s, wall_s - (before_s + after_s) / 2))
-        if after_s - before_s < APART_S:
-            break
-    return min(readings)[1]

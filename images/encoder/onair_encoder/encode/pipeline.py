@@ -1,4 +1,4 @@
-"""The one ffmpeg of a pod: started as wanted, restarted where it hangs or its inputs are replaced."""
+"""The one ffmpeg of a pod: started as wanted, restarted where it hangs, its inputs or the time are others."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from onair_encoder.encode.captured_rate import captured_rate
 from onair_encoder.encode.health import EncodeHealth
 from onair_encoder.encode.progress import AGAIN, FOLLOW, EncodeProgress, ProgressParser
 from onair_encoder.encode.start_gate import StartGate
+from onair_encoder.encode.wall_clock import ClockSteps
 from onair_encoder.paths import PULSE_SOCKET, START_GATE, X_SOCKET
 from onair_encoder.process.child import Child
 from onair_encoder.process.wait import wait_for_path
@@ -34,6 +35,7 @@ class Pipeline:
         """Which display and sound server ffmpeg was started on."""
         self._progress = ProgressParser(self._take_progress)
         self._health = EncodeHealth()
+        self._clock_steps = ClockSteps()
         self._gate = StartGate(START_GATE)
         self._followers: set[asyncio.StreamWriter] = set()
 
@@ -94,18 +96,23 @@ class Pipeline:
             self._child.kill()
 
     async def look_after(self) -> None:
-        """Restarts ffmpeg where it hangs, and when its display or sound server has been replaced.
+        """Restarts ffmpeg where it hangs, its display or sound server was replaced, or the clock was set.
 
-        ffmpeg itself would continue with the last frame, or without audio.
+        ffmpeg itself would continue with the last frame, or without audio; where the clock was set forward
+        it would fill that time with copies of a frame.
         Returns when it has failed too often.
         """
         while self._health.failures < MAX_FAILURES:
             await asyncio.sleep(LOOK_S)
-            found = _inputs()
+            found, step_s = _inputs(), self._clock_steps.look()
             if not self._child or not self._inputs:
                 continue
             if None not in found and found != self._inputs:
                 log("inputs.replaced")
+                self._inputs = ()
+                self._child.kill()
+            elif step_s:
+                log("clock.set", by_s=round(step_s, 3))
                 self._inputs = ()
                 self._child.kill()
             elif self._health.hangs:

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from tests.support.settable_clock import SettableClock
 from tests.support.sleepers import running, until_running
 from tests.support.waiting import until
 
@@ -21,6 +22,7 @@ from onair_encoder.encode import health as health_module
 from onair_encoder.encode import pipeline as pipeline_module
 from onair_encoder.encode.client import want_another_start
 from onair_encoder.encode.pipeline import Pipeline
+from onair_encoder.encode.wall_clock import ClockSteps
 from onair_encoder.process import child as child_module
 
 IGNORES_SIGINT = "trap '' INT; sleep 0.4; exec sleep {}"
@@ -113,6 +115,28 @@ async def test_another_display_server_restarts_it(
     (tmp_path / "X_SOCKET").touch()
     await until(lambda: child.process and child.process.pid != first, "it is another process", 5)
     await pipeline.want(None)
+    following.cancel()
+
+
+@pytest.mark.parametrize("by_s", [3600.0, -2.5])
+async def test_another_time_of_the_day_restarts_it_and_a_clock_that_is_slewed_does_not(
+    pipeline: Pipeline, looked: Callable[[], Awaitable[None]], by_s: float
+) -> None:
+    ahead = SettableClock(1_000_000.0)
+    pipeline._clock_steps = ClockSteps(ahead)
+    following = asyncio.create_task(pipeline.look_after())
+    await pipeline.want(["sh", "-c", ENCODES])
+    first = await until_encoding(pipeline)
+    for _ in range(3):
+        ahead.now += 0.1
+        await looked()
+    assert pid_of(pipeline) == first
+    ahead.now += by_s
+    await until(lambda: pid_of(pipeline) != first, "it is another process", 5)
+    second = await until_encoding(pipeline)
+    await looked()
+    assert pid_of(pipeline) == second, "once"
+    assert pipeline._health.failures == 0
     following.cancel()
 
 
