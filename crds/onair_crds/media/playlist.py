@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import re
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -16,6 +17,8 @@ LEAST_TARGETS = 3
 """A sliding window is no shorter than so many target durations (section 6.2.2)."""
 _DURATION = re.compile(r"#EXTINF:([0-9]{1,6}(?:\.[0-9]{0,9})?),")
 _NUMBER = re.compile(r"[0-9]{1,15}")
+_END_CHARS = 4096
+"""Of a playlist of ours: its last name is well within them."""
 LONGEST_S = 100_000
 """No segment of ours is longer: a playlist that says more is none of ours, and nobody is to wait so long."""
 
@@ -119,8 +122,8 @@ class Playlist:
         Returns:
             False where the text is no playlist of this run.
         """
-        parsed = _Parsed.of(text)
-        if parsed is None or not all(_is_of(segment.name, prefix) for segment in parsed.segments):
+        parsed = _Parsed.of(text, prefix)
+        if parsed is None:
             return False
         self.media_sequence = parsed.media_sequence
         self.discontinuity_sequence = parsed.discontinuity_sequence
@@ -134,8 +137,8 @@ class Playlist:
 
     def extend(self, text: str, prefix: str) -> None:
         """Lists what a tail names beyond this playlist, where it is a tail of it."""
-        parsed = _Parsed.of(text)
-        if parsed is None or not all(_is_of(segment.name, prefix) for segment in parsed.segments):
+        parsed = _Parsed.of(text, prefix)
+        if parsed is None:
             return
         known = self.next_sequence - parsed.media_sequence
         for segment in parsed.segments[known:] if known >= 0 else []:
@@ -150,9 +153,8 @@ class Playlist:
         parsed = _Parsed.of(text)
         if parsed is None:
             return False
-        self.media_sequence = parsed.media_sequence + len(parsed.segments)
-        gone = sum(segment.discontinuity for segment in parsed.segments)
-        self.discontinuity_sequence = parsed.discontinuity_sequence + gone
+        self.media_sequence = parsed.media_sequence + parsed.count
+        self.discontinuity_sequence = parsed.discontinuity_sequence + parsed.discontinuities
         self.target_s = max(self.target_s, parsed.target_s)
         return True
 
@@ -163,16 +165,22 @@ class _Parsed:
     discontinuity_sequence: int = 0
     target_s: int = 0
     segments: list[Segment] = field(default_factory=list)
+    count: int = 0
+    discontinuities: int = 0
 
     @classmethod
-    def of(cls, text: str) -> _Parsed | None:
-        """None where the text is no playlist with segments, or one that another program has written badly."""
-        lines = text.splitlines()
-        if not lines or lines[0] != "#EXTM3U":
+    def of(cls, text: str, prefix: str | None = None) -> _Parsed | None:
+        """None where the text is no playlist with segments, or one that another program has written badly.
+
+        Args:
+            prefix: what their names have to begin with; None where they are only counted.
+        """
+        lines = lines_of(text)
+        if next(lines, "") != "#EXTM3U":
             return None
         parsed = cls()
         known = next_one = Segment("", 0.0, dt.datetime.fromtimestamp(0, dt.UTC))
-        for line in lines[1:]:
+        for line in lines:
             tag, _, value = line.partition(":")
             number = int(value) if _NUMBER.fullmatch(value) else 0
             if tag == "#EXT-X-MEDIA-SEQUENCE":
@@ -194,9 +202,14 @@ class _Parsed:
                     return None
                 next_one = replace(next_one, duration_s=float(found[1]))
             elif line and not line.startswith("#"):
-                parsed.segments.append(replace(next_one, name=line))
+                parsed.count += 1
+                parsed.discontinuities += next_one.discontinuity
+                if prefix is not None:
+                    if not _is_of(line, prefix):
+                        return None
+                    parsed.segments.append(replace(next_one, name=line))
                 next_one = known
-        return parsed if parsed.segments else None
+        return parsed if parsed.count else None
 
 
 def _utc(text: str) -> dt.datetime | None:
@@ -220,6 +233,30 @@ def _entry(segment: Segment) -> str:
     return "\n".join(lines)
 
 
+def lines_of(text: str) -> Iterator[str]:
+    """The lines of a text that are not empty, one by one: a list of all may take many times its memory."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        if line := text[start:end].rstrip("\r"):
+            yield line
+        start = end + 1
+
+
+def each_named(text: str) -> Iterator[str]:
+    """The files that a playlist names, one after the other."""
+    return (line for line in lines_of(text) if not line.startswith("#"))
+
+
 def named_segments(text: str) -> list[str]:
     """The files that a playlist names."""
-    return [line for line in text.splitlines() if line and not line.startswith("#")]
+    return list(each_named(text))
+
+
+def last_named(text: str) -> str:
+    """The file that a playlist names at its end; empty where it names none there."""
+    end = text[-_END_CHARS:]
+    if len(text) > _END_CHARS:
+        end = end.partition("\n")[2]  # the first line may be half of one
+    return next(reversed(named_segments(end)), "")

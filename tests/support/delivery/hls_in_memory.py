@@ -72,9 +72,9 @@ class MemoryBucket:
         self._etags[key] = f'"{next(self._versions)}"'
         return self._etags[key]
 
-    async def get(self, key: str) -> tuple[bytes, str] | None:
+    async def get(self, key: str, most_bytes: int | None = None) -> tuple[bytes, str] | None:
         await self._ask("GET", key)
-        return (self.objects[key], self._etags[key]) if key in self.objects else None
+        return (self.objects[key][:most_bytes], self._etags[key]) if key in self.objects else None
 
     async def delete(self, key: str) -> None:
         await self._ask("DELETE", key)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from onair_crds.media.playlist import Playlist, Segment, named_segments
+from onair_crds.media import playlist as playlist_module
+from onair_crds.media.playlist import Playlist, Segment, last_named, lines_of, named_segments
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, 0, 123000, tzinfo=dt.UTC)
 
@@ -83,3 +86,65 @@ def test_another_runs_playlist_is_not_resumed_though_its_id_begins_alike() -> No
     other.add(Segment("run-2-00000000.ts", 2.0, BEGAN))
     assert not Playlist(2.0, window=3).resume(str(other), "run-")
     assert Playlist(2.0, window=3).resume(str(other), "run-2-")
+
+
+class WatchedText(str):
+    """Knows how much of it was taken."""
+
+    taken = 0
+
+    def __getitem__(self, key: Any) -> str:
+        found = super().__getitem__(key)
+        self.taken += len(found)
+        return found
+
+    def splitlines(self, keepends: bool = False) -> list[str]:
+        raise AssertionError("a list of all lines")
+
+
+def test_of_a_large_text_only_the_end_is_looked_at_for_the_last_name() -> None:
+    text = WatchedText("#EXTM3U\n" + "a\n" * 1_000_000 + "run-1.ts\r\n\n#EXT-X-ENDLIST\n")
+    assert last_named(text) == "run-1.ts"
+    assert text.taken < 10_000
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("", ""),
+        ("#EXTM3U\n", ""),
+        ("a.ts\nb.ts", "b.ts"),
+        ("other-run-1.ts\n#" + "x" * 4085, ""),
+        ("a.ts\n" * 2000 + "#" + "x" * 4000, "a.ts"),
+    ],
+    ids=["nothing", "none", "two", "half of one", "many"],
+)
+def test_half_a_name_is_no_last_one(text: str, last: str) -> None:
+    assert last_named(text) == last
+
+
+def test_lines_are_taken_one_by_one() -> None:
+    text = WatchedText("#EXTM3U\r\n\n" + "a\n" * 1000 + "b")
+    lines = lines_of(text)
+    assert [next(lines), next(lines)] == ["#EXTM3U", "a"]
+    assert text.taken < 20
+    assert [*lines][-2:] == ["a", "b"]
+
+
+def test_another_runs_playlist_is_read_no_further_than_its_first_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    def watched(text: str) -> Iterator[str]:
+        for line in lines_of(text):
+            read.append(line)
+            yield line
+
+    monkeypatch.setattr(playlist_module, "lines_of", watched)
+    text = "#EXTM3U\n#EXTINF:2.000,\n" + "other-1.ts\n" * 1000
+    playlist = Playlist(2.0, window=None)
+    assert not playlist.resume(text, "run-")
+    assert len(read) == 3
+    assert playlist.follow(text)
+    assert (playlist.next_sequence, len(playlist.segments)) == (1000, 0)

@@ -60,8 +60,11 @@ class Bucket:
             await self._check(response, if_match)
             return response.etag
 
-    async def get(self, key: str) -> tuple[bytes, str] | None:
+    async def get(self, key: str, most_bytes: int | None = None) -> tuple[bytes, str] | None:
         """An object's content and ETag; None where there is none.
+
+        Args:
+            most_bytes: what is beyond is not read; None for all, up to a bound.
 
         Raises:
             NotReadable: the credentials do not allow it.
@@ -69,7 +72,7 @@ class Bucket:
         """
         async with self._requests.request("GET", key, {}) as response:
             if response.status == 200:
-                data = await response.read(MOST_BYTES + 1)
+                data = await response.read(most_bytes or MOST_BYTES + 1)
                 if len(data) > MOST_BYTES:
                     raise SessionError(f"{self._requests.server}: {key} is too large", permanent=True)
                 return data, response.etag

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onair_crds.contract.program import ProgramStorage
-from onair_crds.media.playlist import named_segments
+from onair_crds.media.playlist import each_named, last_named
 from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.presentation import INDEX, Presentation, SegmentWriter, is_recording
 from onair_encoder.publish.hls.segment_name import SegmentName
@@ -11,6 +11,10 @@ from onair_encoder.publish.hls.segment_runs import SegmentRuns
 
 LEAST_SPOOL_S = 60.0
 """How far a live window may be behind the show, so that a slow network leads no viewer ever further back."""
+MOST_READ = 4 * 2**20
+"""Bytes, twice those of the longest window's playlist. Of a recording the beginning says that it is one."""
+MOST_LATE = 10_000
+"""Segments: the longest window."""
 DELETED_AT_ONCE = 4
 """Segments that are deleted with one that is stored: a thousand at once would delay what is live."""
 
@@ -20,6 +24,7 @@ class LiveWindow(Presentation):
         super().__init__(storage, writer)
         self.prefix = f"{writer.broadcast}-"
         self.index = INDEX
+        self.most_read = MOST_READ
         self._stored = SegmentRuns()
         """Segments of this run that are in the bucket."""
         self._old = SegmentRuns()
@@ -53,18 +58,26 @@ class LiveWindow(Presentation):
             self._seam = self.playlist.follow(text)
         self._resumed_at = self.playlist.next_sequence
 
-    def overtake(self, text: str) -> None:
-        if self._resumed_at is None:
-            return
-        for name in filter(None, map(SegmentName.of, named_segments(text))):
-            late = name.prefix == self.prefix and name.number >= self._resumed_at
-            if late and name not in self._old and (name.epoch or 0) < self._writer.epoch:
+    def stored_late(self, text: str) -> list[SegmentName]:
+        if (resumed_at := self._resumed_at) is None:
+            return []
+        return [
+            name
+            for name in filter(None, map(SegmentName.of, each_named(text)))
+            if name.prefix == self.prefix
+            and name.number >= resumed_at
+            and (name.epoch or 0) < self._writer.epoch
+        ]
+
+    def overtake(self, late: list[SegmentName]) -> None:
+        for name in late[-MOST_LATE:]:
+            if name not in self._old:
                 self._old.append(name)
 
     def _kept(self, text: str) -> SegmentRuns:
         """Segments that are in the bucket by what a playlist says, whether it still names them or not."""
         kept = SegmentRuns.kept(text)
-        names = [name for name in map(SegmentName.of, named_segments(text)) if name]
+        names = [name for name in map(SegmentName.of, each_named(text)) if name]
         if names and names[0].epoch is None:
             # Of an earlier version, which gave names by number alone
             count = min(names[0].number, max(0, self.storage.file_count - len(names)))
@@ -79,7 +92,7 @@ class LiveWindow(Presentation):
         return "\n".join([head, *self._old.lines(), *kept, rest])
 
     def displaced_by(self, text: str) -> str | None:
-        last = SegmentName.of((named_segments(text) or [""])[-1])
+        last = SegmentName.of(last_named(text))
         if self._ours and last and last.prefix != self.prefix and not is_recording(text):
             return "another broadcast"
         return super().displaced_by(text)
@@ -89,19 +102,22 @@ class LiveWindow(Presentation):
             self._stored.append(known)
         super().add(cut, name)
 
-    def withdraw(self, others: str) -> list[str]:
+    def known_to(self, others: str) -> set[str]:
+        ours, kept = {segment.name for segment in self.playlist.segments}, SegmentRuns.kept(others)
+        to_be_deleted = {each for each in ours if (name := SegmentName.of(each)) and name in kept}
+        return ours.intersection(each_named(others)) | to_be_deleted
+
+    def withdraw(self, known: set[str]) -> list[str]:
         # The other one may have begun between two playlists of this one, of which it has read the first alone
-        listed, kept = set(named_segments(others)), SegmentRuns.kept(others)
         unknown = [
             segment.name
             for segment in self.playlist.segments
-            if segment.name not in listed
+            if segment.name not in known
             and (name := SegmentName.of(segment.name))
             and (name.epoch, name.process) == (self._writer.epoch, self._writer.process)
-            and name not in kept
         ]
         self._stored.drop_youngest(len(self.unlisted))
-        super().withdraw(others)
+        super().withdraw(known)
         return unknown
 
     def is_playlist_due(self, now: float, *, last: bool) -> bool:

@@ -98,16 +98,20 @@ class ObjectStore:
                     async with asyncio.timeout(RETRY_S):
                         await destination.stop.wait()
 
-    async def get(self, name: str) -> StoredText:
+    async def get(self, name: str, most_bytes: int | None = None) -> StoredText:
         """An object's text; empty where there is none.
+
+        Args:
+            most_bytes: what is beyond is not read; None for all.
 
         Raises:
             NotReadable: the credentials do not allow it.
             SessionError: it is not known.
         """
-        found = await self._retried(lambda: self._bucket.get(self._key(name)))
+        found = await self._retried(lambda: self._bucket.get(self._key(name), most_bytes))
         data, etag = found or (b"", "")
-        return StoredText(data.decode(errors="replace"), etag)
+        # What is ours is ASCII, and whatever else there is takes no longer
+        return StoredText(data.decode("latin-1"), etag)
 
     async def delete(self, name: str) -> None:
         """Deletes an object.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.bucket import ABSENT
+from onair_encoder.publish.hls.large_text import read_through
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.presentation import Presentation
 from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupported, NotReadable
@@ -51,7 +52,7 @@ class PlaylistGuard:
             SessionError: it is not known, or another encoder has taken over.
         """
         try:
-            found = await self._store.get(self._name)
+            found = await self._store.get(self._name, self._presentation.most_read)
         except NotReadable:
             self._readable = False
             raise
@@ -60,7 +61,7 @@ class PlaylistGuard:
             self.others = found.text
             raise self._displaced(other)
         if not self._copy:
-            self._presentation.overtake(found.text)
+            self._presentation.overtake(await read_through(found.text, self._presentation.stored_late))
         self._etag = found.etag
         return found.text
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from onair_crds.contract.program import ProgramStorage
-from onair_crds.media.playlist import Playlist, Segment, named_segments
+from onair_crds.media.playlist import Playlist, Segment, each_named, last_named
 from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.segment_name import SegmentName
 
@@ -33,6 +33,8 @@ class Presentation(ABC):
     """The beginning of its segments' names: no other run's are taken for them."""
     index: str
     """The playlist that a successor resumes from."""
+    most_read: int | None = None
+    """How many bytes of the stored playlist are read; None for all, and one that is too large is an error."""
     copies: tuple[str, ...] = ()
     """Other names that it is stored under."""
     tail = ""
@@ -133,13 +135,20 @@ class Presentation(ABC):
 
     def displaced_by(self, text: str) -> str | None:
         """Who else writes there, by the playlist that is stored there now; None where nobody does."""
-        last = SegmentName.of((named_segments(text) or [""])[-1])
+        last = SegmentName.of(last_named(text))
         if last and last.prefix == self.prefix and (last.epoch or 0) > self._writer.epoch:
             return f"encoder {last.epoch} of this broadcast"
         return None
 
-    def overtake(self, text: str) -> None:
-        """Replaces a playlist that an encoder of no higher epoch has stored since this one resumed."""
+    def stored_late(self, text: str) -> list[SegmentName]:
+        """What a playlist names that an encoder of a lower epoch has stored since this one resumed.
+
+        It changes nothing, and may run in a thread.
+        """
+        return []
+
+    def overtake(self, late: list[SegmentName]) -> None:
+        """Takes note of that."""
         return
 
     def add(self, cut: Cut, name: str) -> None:
@@ -149,14 +158,20 @@ class Presentation(ABC):
         self.unlisted.append(name)
         self._seam = False
 
-    def withdraw(self, others: str) -> list[str]:
+    def known_to(self, others: str) -> set[str]:
+        """Which of the segments that may be withdrawn the playlist of another encoder knows.
+
+        It changes nothing, and may run in a thread.
+        """
+        return set(self.unlisted).intersection(each_named(others))
+
+    def withdraw(self, known: set[str]) -> list[str]:
         """Forgets what no stored playlist names; returns what of it is to be deleted.
 
         Args:
-            others: the playlist of the encoder that has taken over.
+            known: to the encoder that has taken over.
         """
-        listed = set(named_segments(others))
-        withdrawn = [name for name in self.unlisted if name not in listed]
+        withdrawn = [name for name in self.unlisted if name not in known]
         self.playlist.withdraw(len(self.unlisted))
         self._withdrawn += len(self.unlisted)
         self.unlisted = []

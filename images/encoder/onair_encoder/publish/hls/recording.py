@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, pairwise
 
 from onair_crds.contract.program import ProgramStorage
-from onair_crds.media.playlist import named_segments
+from onair_crds.media.playlist import last_named
 from onair_encoder.publish.hls.presentation import INDEX, Presentation, SegmentWriter, is_recording
 from onair_encoder.publish.hls.segment_name import SegmentName
 
@@ -71,7 +71,7 @@ class Recording(Presentation):
         return not self.complete
 
     def copy_displaced_by(self, text: str) -> str | None:
-        last = SegmentName.of((named_segments(text) or [""])[-1])
+        last = SegmentName.of(last_named(text))
         if self._copied and last and last.prefix != self.prefix:
             return "another broadcast"
         return self.displaced_by(text)
@@ -80,7 +80,7 @@ class Recording(Presentation):
         self._copied = True
 
     def tail_of(self, text: str) -> str:
-        last = SegmentName.of((named_segments(text) or [""])[-1])
+        last = SegmentName.of(last_named(text))
         known = last is not None and last.prefix == self.prefix and last.epoch is not None
         return last.tail if last and known else ""
 
@@ -103,9 +103,9 @@ class Recording(Presentation):
         self._stored_at, self._stored_bytes = now, size
         self._stored_end = self.playlist.ended
 
-    def withdraw(self, others: str) -> list[str]:
+    def withdraw(self, known: set[str]) -> list[str]:
         self._tail_withdrawn = True
-        return super().withdraw(others)
+        return super().withdraw(known)
 
     def leave_unread(self) -> None:
         # It lists what an encoder before this one has stored

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Self
 
+from onair_crds.media.playlist import lines_of
 from onair_encoder.publish.hls.segment_name import SegmentName
 
 _KEPT = "#ONAIR-KEPT:"
@@ -28,7 +29,7 @@ class SegmentRuns:
     def kept(cls, text: str) -> Self:
         """Those that comments in a playlist name."""
         runs = cls()
-        for line in text.splitlines():
+        for line in lines_of(text):
             if line.startswith(_KEPT):
                 first, _, count = line.removeprefix(_KEPT).partition(",")
                 name = SegmentName.of(first)
@@ -41,7 +42,7 @@ class SegmentRuns:
 
     def __contains__(self, name: SegmentName) -> bool:
         return any(
-            first.later(name.number - first.number) == name and 0 <= name.number - first.number < count
+            0 <= name.number - first.number < count and first.later(name.number - first.number) == name
             for first, count in self._runs
         )
 

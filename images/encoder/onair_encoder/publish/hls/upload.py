@@ -11,6 +11,7 @@ from onair_crds.runtime.to_its_end import to_its_end
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.cancellation import unless
 from onair_encoder.publish.hls.deletions import Deletions
+from onair_encoder.publish.hls.large_text import read_through
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
@@ -205,7 +206,8 @@ class Upload:
             await self._guard.store(text)
         except SessionError as error:
             if error.displaced:
-                self._withdraw()
+                # A cancellation must not leave it undone
+                await to_its_end(self._withdraw())
             raise
         await self._store_copies(text)
         presentation.playlist_stored(time.monotonic(), len(text))
@@ -229,12 +231,13 @@ class Upload:
                 log("hls.copy-ends", id=self._destination.wanted.id, name=name, error=str(error))
                 del self._copies[name]
 
-    def _withdraw(self) -> None:
+    async def _withdraw(self) -> None:
         """Another encoder has taken over: what neither its playlist nor any other names is deleted."""
         self._displaced = True
         if self._guard.others is None:
             return
-        withdrawn = self._presentation.withdraw(self._guard.others)
+        known = await read_through(self._guard.others, self._presentation.known_to)
+        withdrawn = self._presentation.withdraw(known)
         self._spool_writer.spool.listed()
         self.deletions.withdraw(withdrawn)
 

@@ -74,7 +74,7 @@ async def test_a_playlist_that_was_removed_is_stored_again() -> None:
         def __init__(self) -> None:
             self.stored: bytes | None = None
 
-        async def get(self, _: str) -> StoredText:
+        async def get(self, *_: object) -> StoredText:
             return StoredText((self.stored or b"").decode(), '"1"' if self.stored else "")
 
         async def put_playlist(self, _: str, text: bytes, if_match: str = "") -> str:
@@ -99,3 +99,21 @@ async def test_an_object_that_is_no_playlist_by_its_size_is_not_taken_into_memor
     monkeypatch.setattr(bucket_module, "MOST_BYTES", 3)
     with pytest.raises(SessionError, match=r"s3.example: index.m3u8 is too large"):
         await answering(200, "x").get("index.m3u8")
+
+
+async def test_of_an_object_no_more_is_read_than_is_asked_for() -> None:
+    asked: list[int] = []
+
+    async def read(most_bytes: int) -> bytes:
+        asked.append(most_bytes)
+        return b"#EXTM3U\n"[:most_bytes]
+
+    @asynccontextmanager
+    async def request(*_: object) -> AsyncIterator[Any]:
+        yield SimpleNamespace(status=200, etag='"1"', read=read)
+
+    bucket = Bucket(STORAGE, lambda: 1.0)
+    bucket._requests = cast(Any, SimpleNamespace(server="s3.example", request=request))
+    assert await bucket.get("index.m3u8", 4) == (b"#EXT", '"1"')
+    assert await bucket.get("index.m3u8") == (b"#EXTM3U\n", '"1"')
+    assert asked == [4, bucket_module.MOST_BYTES + 1]

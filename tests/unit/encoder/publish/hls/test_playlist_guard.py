@@ -32,7 +32,7 @@ class OnePlaylistBucket:
         self.asked: list[str] = []
         self.conditions, self._readable = conditions, readable
 
-    async def get(self, _: str) -> StoredText:
+    async def get(self, *_: object) -> StoredText:
         self.asked.append("get")
         if not self._readable:
             raise NotReadable("denied", permanent=True)

@@ -13,6 +13,7 @@ import pytest
 from onair_crds.media.playlist import Playlist
 from onair_encoder.publish.hls.kept_segments import Budget
 from onair_encoder.publish.hls.object_store import StoredText
+from onair_encoder.publish.hls.segment_name import SegmentName
 from onair_encoder.publish.hls.spool import Spool
 from onair_encoder.publish.hls.upload import Upload
 from onair_encoder.publish.supplied_destination import Counters
@@ -23,7 +24,7 @@ BEFORE_WE_LOOK_AGAIN = 5
 class Parsing:
     """A presentation whose parsing takes until `go_on` is set."""
 
-    index, copies = "index.m3u8", ()
+    index, copies, most_read = "index.m3u8", (), None
 
     def __init__(self) -> None:
         self.begun, self.go_on = threading.Event(), threading.Event()
@@ -32,7 +33,10 @@ class Parsing:
     def displaced_by(self, _: str) -> None:
         return None
 
-    def overtake(self, _: str) -> None:
+    def stored_late(self, _: str) -> list[SegmentName]:
+        return []
+
+    def overtake(self, _: list[SegmentName]) -> None:
         return
 
     def tail_of(self, _: str) -> str:
@@ -51,7 +55,7 @@ class Parsing:
 
 
 class ReadableStore:
-    async def get(self, _: str) -> StoredText:
+    async def get(self, *_: object) -> StoredText:
         return StoredText("#EXTM3U", "")
 
 
