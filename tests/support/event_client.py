@@ -23,7 +23,7 @@ from onair_crds.shapes import JsonObject
 
 PUBLISH = "/event/v2/publish"
 
-ANNOUNCED_S = 1.0
+ANNOUNCED_S = 3.0
 
 QUIET_S = 0.25
 """How long a stream must stay silent to count as silent; deliveries take a few milliseconds."""

@@ -25,6 +25,8 @@ from onair_crds.shapes import Document, JsonObject
 
 QUOTA_FAILURE = "type.googleapis.com/google.rpc.QuotaFailure"
 RETRY_AFTER_S = 60
+LARGEST_OBJECT = 1_572_864
+"""Bytes that the API server stores of one object."""
 
 COUNTED = {
     COLLECTION: "collections",
@@ -175,4 +177,7 @@ def metadata_bytes(spec: JsonObject) -> int:
     try:
         return len(orjson.dumps(metadata))
     except orjson.JSONEncodeError:  # integers of more than 64 bits
-        return len(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")).encode())
+        try:
+            return len(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")).encode())
+        except RecursionError:  # written by kubectl, and nobody can say how large
+            return LARGEST_OBJECT

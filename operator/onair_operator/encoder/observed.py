@@ -40,7 +40,10 @@ class PodView:
     failing_since: dt.datetime | None = None
     """From when its containers have not been ready; with `failure`."""
     placed_since: dt.datetime | None = None
-    """From when its node has been to set it up, while it has no address: volumes and network come first."""
+    """From when its node has been to set it up, while it has no address and none of its containers has run.
+
+    The kubelet tells the address after it has pulled the first image.
+    """
 
     @property
     def over(self) -> bool:
@@ -80,13 +83,18 @@ def _epoch(label: str | None) -> int:
 
 
 def _placed_since(spec: Document, status: Document, created: dt.datetime) -> dt.datetime | None:
-    if not spec.get("nodeName") or status.get("podIP"):
+    if not spec.get("nodeName") or status.get("podIP") or any(map(_has_run, _containers(status))):
         return None
     for condition in status.get("conditions", []):
         if condition["type"] == "PodScheduled" and condition["status"] == "True":
             since = condition.get("lastTransitionTime")
             return parse_time(since) if since else created
     return created
+
+
+def _has_run(container: Document) -> bool:
+    state = container.get("state", {})
+    return "running" in state or "terminated" in state or bool(container.get("lastState"))
 
 
 def _unschedulable(status: Document) -> str | None:

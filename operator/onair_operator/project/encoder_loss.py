@@ -14,6 +14,8 @@ from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings
 
 MAX_RETRY_DELAY_S = 30.0
+SET_UP_TIMEOUT = dt.timedelta(minutes=15)
+"""A node's for a pod: its network and volumes, and the image, which a node may have to pull."""
 STEADY = dt.timedelta(minutes=5)
 """An encoder that was there for less is followed by the next one with a pause, once that happens again."""
 
@@ -46,10 +48,11 @@ def loss_of(
 
 def until_given_up_s(pod: PodView, now: dt.datetime, settings: OperatorSettings) -> float | None:
     """How much longer its containers may fail to start, or its node to set it up; None while they do not."""
-    since = pod.failing_since or pod.placed_since
-    if since is None:
-        return None
-    return settings.broadcast.container_timeout_s - (now - since).total_seconds()
+    if pod.failing_since:
+        return settings.broadcast.container_timeout_s - (now - pod.failing_since).total_seconds()
+    if pod.placed_since:
+        return (pod.placed_since + SET_UP_TIMEOUT - now).total_seconds()
+    return None
 
 
 def next_epoch(project: str, current: BroadcastStatus, now: dt.datetime) -> BroadcastStatus:

@@ -84,7 +84,7 @@ def create_and_delete_pods(
 def _succeed(
     observed: ObservedProject, broadcast: BroadcastStatus, others: list[PodView], now: dt.datetime
 ) -> Iterator[Action]:
-    """Creates the claimed pod once it is due. A refusal voids what comes after it in a plan."""
+    """Creates the claimed pod once it is due. After a refusal no pod is deleted by the same plan."""
     name = broadcast.pod or pod_name(observed.project.name, broadcast.id, broadcast.epoch)
     refusal = observed.refusal if observed.refusal and observed.refusal.pod == name else None
     due = may_create(broadcast, now)

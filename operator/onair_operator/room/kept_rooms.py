@@ -121,6 +121,9 @@ class KeptRooms:
                     view = await self._keep(server, room, wanted, listed.get(room))
                 except RoomServerError as error:
                     self._failed(room, wanted, error)
+                except Exception as error:  # what one room says must not keep the others from being looked at
+                    log.exception("room.not_looked_at", room=room, project=wanted.project)
+                    self._failed(room, wanted, RoomServerError(f"internal error ({type(error).__name__})"))
                 else:
                     self._seen(room, wanted, view)
 

@@ -10,7 +10,7 @@ import pytest
 from onair_api.cache.view import View
 from onair_api.live.broadcast.run import is_on_air
 from onair_api.settings import QuotaPart, QuotaSettings
-from onair_api.writes.quotas import QuotaExceeded, Quotas, metadata_bytes
+from onair_api.writes.quotas import LARGEST_OBJECT, QuotaExceeded, Quotas, metadata_bytes
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document
 
@@ -141,3 +141,7 @@ def test_nothing_stands_in_the_way_of_taking_less() -> None:
 def test_metadata_is_measured_as_json_of_any_kind() -> None:
     sizes = {name: metadata_bytes({"metadata": value}) for name, value in (("none", {}), ("wide", [2**70]))}
     assert sizes == {"none": 0, "wide": 24}
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    assert metadata_bytes({"metadata": deep}) == LARGEST_OBJECT

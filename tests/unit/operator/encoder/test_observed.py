@@ -106,6 +106,9 @@ def test_a_pod_that_somebody_labelled_is_read_all_the_same(label: str | None, ep
             {"conditions": [{"type": "PodScheduled", "status": "True", "lastTransitionTime": LATER}]},
             LATER,
         ),
+        ({"nodeName": "node"}, {"containerStatuses": [{"state": {"waiting": {}}}]}, CREATED),
+        ({"nodeName": "node"}, {"initContainerStatuses": [{"state": {"terminated": {}}}]}, None),
+        ({"nodeName": "node"}, {"containerStatuses": [{"lastState": {"terminated": {}}}]}, None),
     ],
 )
 def test_a_pod_waits_for_its_node_from_when_it_was_placed_until_it_has_an_address(

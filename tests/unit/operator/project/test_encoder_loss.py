@@ -24,7 +24,7 @@ from onair_operator.cluster.actions import (
     Requeue,
     ResourceEvent,
 )
-from onair_operator.project.encoder_loss import MAX_RETRY_DELAY_S, retry_delay_s
+from onair_operator.project.encoder_loss import MAX_RETRY_DELAY_S, SET_UP_TIMEOUT, retry_delay_s
 from onair_operator.project.observed import ObservedProject
 
 
@@ -135,9 +135,10 @@ def test_an_encoder_that_its_node_does_not_set_up_is_waited_for_and_then_replace
         since = NOW - dt.timedelta(seconds=seconds)
         return world(show, pods=[pod(phase="Pending", ip=None, placed_since=since)])
 
-    waits = [each.after_s for each in plan(after(119)) if isinstance(each, Requeue)]
-    assert broadcast_of(after(119)).epoch == 1
+    limit_s = SET_UP_TIMEOUT.total_seconds()
+    waits = [each.after_s for each in plan(after(limit_s - 1)) if isinstance(each, Requeue)]
+    assert broadcast_of(after(limit_s - 1)).epoch == 1
     assert min(waits) == pytest.approx(1.0)
-    assert broadcast_of(after(120)).epoch == 2
-    events = [each.message for each in plan(after(120)) if isinstance(each, ResourceEvent)]
+    assert broadcast_of(after(limit_s)).epoch == 2
+    events = [each.message for each in plan(after(limit_s)) if isinstance(each, ResourceEvent)]
     assert any("node node-eu has not set up its pod" in each for each in events)

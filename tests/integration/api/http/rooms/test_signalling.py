@@ -9,6 +9,7 @@ import pytest
 from tests.support.facade import FacadeThread, User
 from tests.support.rooms.hosted_rooms import HOSTED, administer, guest, join, signal_url
 from tests.support.rooms.participant import participant
+from tests.support.waiting import until
 from websockets.asyncio.client import connect
 
 pytestmark = pytest.mark.media
@@ -51,8 +52,13 @@ async def test_nobody_is_in_a_room_by_another_identity_than_their_tokens(
     query = f"access_token={token}&%70ublish=2&publish=3&protocol=15&sdk=js&version=2.0"
     async with connect(f"{signal_url(studio)}/rtc?{query}", proxy=None) as socket:
         await socket.recv()
-        found = administer(studio, host, "ListParticipants").raise_for_status().json()["participants"]
-        assert [each["identity"] for each in found] == [identity]
+
+        def present() -> list[str]:
+            found = administer(studio, host, "ListParticipants").raise_for_status().json()
+            return [each["identity"] for each in found.get("participants", ())]
+
+        # The server answers a little before it counts them
+        assert await until(present, "somebody is in the room") == [identity]
 
 
 def refusal(report: dict[str, Any]) -> str:
