@@ -12,7 +12,8 @@ from onair_encoder.sources.relay import SCRIPTS
 pytestmark = pytest.mark.media
 
 END = """(async () => {
-  const {port1, port2} = new MessageChannel(), wait = () => new Promise(done => setTimeout(done, 50));
+  const {port1, port2} = new MessageChannel();
+  const arrived = () => new Promise(done => port2.addEventListener("message", done, {once: true}));
   globalThis.AudioWorkletProcessor = class { port = port2; };
   Object.assign(globalThis, {sampleRate: 48000, currentTime: 0});
   let Playout;
@@ -20,8 +21,9 @@ END = """(async () => {
   await import('data:text/javascript;base64,%s');
   const playout = new Playout(), told = [];
   const tell = async message => {
+    const there = arrived();
     port1.postMessage(message);
-    await wait();
+    await there;
     const output = [new Float32Array(128), new Float32Array(128)];
     told.push([playout.process([], [output]), playout.ring.length]);
   };

@@ -272,6 +272,8 @@ class Agent:
             except Exception as error:  # noqa: BLE001  the next programme may be a better one
                 # Its text may hold a key
                 log("program.not-resumed", error=type(error).__name__)
+                # As one that was never taken, so that the operator sends it again
+                self._program = stored.model_copy(update={"revision": 0})
 
     async def run(self) -> None:
         """Resumes a stored programme and looks after the present one until cancelled."""

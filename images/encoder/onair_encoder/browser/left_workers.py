@@ -49,4 +49,4 @@ def _origin(url: str) -> str:
     except ValueError:
         return ""
     host = parts.netloc.rpartition("@")[2].lower()
-    return f"{parts.scheme}://{host.removesuffix(_PORTS.get(parts.scheme, ' '))}"
+    return f"{parts.scheme}://{host.removesuffix(_PORTS.get(parts.scheme, ' '))}" if host else ""

@@ -109,16 +109,19 @@ class Pipeline:
                 continue
             if None not in found and found != self._inputs:
                 log("inputs.replaced")
-                self._inputs = ()
-                self._child.kill()
+                self._kill_blameless(self._child)
             elif step_s:
                 log("clock.set", by_s=round(step_s, 3))
-                self._inputs = ()
-                self._child.kill()
+                self._kill_blameless(self._child)
             elif self._health.hangs:
                 log("encode.hangs", failures=self._health.failures + 1)
                 self._child.kill()
         log("encode.hopeless", failures=self._health.failures)
+
+    def _kill_blameless(self, child: Child) -> None:
+        """Has ffmpeg started anew without a failure of its own; one that is just starting is looked after."""
+        if child.kill():
+            self._inputs = ()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -101,11 +101,13 @@ class Child:
         streams = [stream for stream in (process.stdout, process.stderr) if stream]
         await asyncio.gather(*map(follow, streams))
 
-    def kill(self) -> None:
-        """Kills the program; it is restarted."""
-        if self.process and self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self.process.kill()
+    def kill(self) -> bool:
+        """Kills the program; it is restarted. Returns whether it ran."""
+        if self.process is None or self.process.returncode is not None:
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        return True
 
     async def stop(self, signal_number: int = signal.SIGTERM, timeout_s: float = STOP_TIMEOUT_S) -> None:
         """Ends the program, by SIGKILL after the timeout, and does not restart it."""

@@ -17,7 +17,10 @@ async def reap_orphans() -> None:
     before: set[int] = set()
     while True:
         await asyncio.sleep(REAP_S)
-        found = _zombies_of(1)
+        try:
+            found = _zombies_of(1)
+        except OSError:  # no descriptor is left, or no memory, for a moment
+            continue
         # Asyncio collects its own at once: what is seen twice is an orphan.
         for pid in before & found:
             with contextlib.suppress(ChildProcessError):

@@ -50,7 +50,6 @@ class Identities:
         """Those that were not seen yet."""
         self._clock, self._began_s = clock, clock()
         self._established: set[str] = set()
-        self._unjudged: set[str] = set()
         self.changed = asyncio.Event()
         """Set whenever `known` changes."""
 
@@ -75,8 +74,6 @@ class Identities:
     async def looks(self, paths: Iterable[Path]) -> list[Look]:
         """The streams among the server's paths. A publisher of none, whom no hook admitted, is disconnected.
 
-        One whose key nobody can tell any more is left alone, and is in none of them.
-
         Raises:
             MediaMtxUnavailable
         """
@@ -94,7 +91,6 @@ class Identities:
         for gone in (self._established | self._long_unseen(alive)) - alive:
             self.forget(gone)
         self._established = alive
-        self._unjudged &= alive
         return looks
 
     def _long_unseen(self, alive: set[str]) -> set[str]:
@@ -108,16 +104,10 @@ class Identities:
     async def _identity(self, path: Path, source: PathSource) -> ConnectionIdentity | None:
         if known := self._known.get(source.id):
             return known
-        if source.id in self._unjudged:
-            return None
-        # Admitted by an earlier process of this gateway, whose file is lost.
+        # Admitted by an earlier process of this gateway, whose file is lost. Where SRT brought a password,
+        # the user is taken for the key: nobody's, so the publisher is cut off and admitted anew.
         connection = await self._mediamtx.connection(source)
         if connection is None:
-            return None
-        if source.type == "srtConn" and connection.user:
-            # Its key is the password where it has one, and the API does not tell that.
-            log.warning("publisher.unjudged", protocol=source.type)
-            self._unjudged.add(source.id)
             return None
         key = key_of(path.name, connection.query, user=connection.user)
         if key is None:

@@ -120,8 +120,12 @@ async def test_another_display_server_restarts_it(
 
 @pytest.mark.parametrize("by_s", [3600.0, -2.5])
 async def test_another_time_of_the_day_restarts_it_and_a_clock_that_is_slewed_does_not(
-    pipeline: Pipeline, looked: Callable[[], Awaitable[None]], by_s: float
+    pipeline: Pipeline,
+    looked: Callable[[], Awaitable[None]],
+    monkeypatch: pytest.MonkeyPatch,
+    by_s: float,
 ) -> None:
+    monkeypatch.setattr(health_module, "FRAME_TIMEOUT_S", 10.0)
     ahead = SettableClock(1_000_000.0)
     pipeline._clock_steps = ClockSteps(ahead)
     following = asyncio.create_task(pipeline.look_after())

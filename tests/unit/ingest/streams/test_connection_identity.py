@@ -53,22 +53,13 @@ async def test_a_connection_that_an_earlier_process_admitted_is_known() -> None:
     assert not server.asked
 
 
-async def test_an_srt_publisher_with_a_user_is_left_alone_where_nothing_is_known_of_it() -> None:
-    server = AskedMediaMtx(c1={"user": "me"})
-    identities = Identities(server)
-    for _ in range(3):
-        assert await streams(identities, paths("srtConn", c1="camera")) == []
-    assert server.asked == 1
-    assert not server.kicked
-    assert not identities.known
-
-
 async def test_what_the_server_tells_of_others_is_their_key() -> None:
     server = AskedMediaMtx(
         by_path={}, by_user={"user": "two"}, by_query={"user": "me", "query": "pass=three"}
     )
     for type_, connection, path, key in (
         ("srtConn", "by_path", "one", "one"),
+        ("srtConn", "by_user", "camera", "two"),
         ("rtmpConn", "by_user", "live/camera", "two"),
         ("rtmpConn", "by_query", "live/camera", "three"),
     ):

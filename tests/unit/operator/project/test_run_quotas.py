@@ -82,7 +82,7 @@ def test_a_run_counts_from_the_write_of_its_first_record_on_and_once() -> None:
         # The watch tells of it before the response is there.
         spec = {"collectionId": "two", "rendering": HD}
         running = {**document("two-a", spec), "status": {"broadcast": {"phase": "Waiting"}}}
-        running["metadata"]["resourceVersion"] = "1000"
+        running["metadata"]["resourceVersion"] = "1000000"
         world.store.update("Project", running)
         assert "of which 1 are" in (told(world) or "")
     assert told(world)

@@ -7,8 +7,32 @@ import {textAt} from '../state/json';
 import {Feed} from '../sound/mixer';
 import type {Shown} from '../room/room';
 
+interface Heard {
+  node: AudioNode;
+  /** So many layers hear it. */
+  layers: number;
+}
+
 /** One for each stream: the browser keeps what it has made for good. */
-const nodes = new WeakMap<MediaStream, AudioNode>();
+const heard = new WeakMap<MediaStream, Heard>();
+/** A node that nobody hears collects what comes, and would be late by that for good. */
+const UNHEARD_MS = 1000;
+
+function begin(stream: MediaStream, context: AudioContext): AudioNode {
+  const found = heard.get(stream) ?? {node: context.createMediaStreamSource(stream), layers: 0};
+  found.layers += 1;
+  heard.set(stream, found);
+  return found.node;
+}
+
+function end(stream: MediaStream): void {
+  const found = heard.get(stream);
+  if (!found) return;
+  found.layers -= 1;
+  setTimeout(() => {
+    if (found.layers === 0 && heard.get(stream) === found) heard.delete(stream);
+  }, UNHEARD_MS);
+}
 
 export function webrtc(layer: Layer, surroundings: Surroundings): Content {
   const {room} = surroundings;
@@ -17,15 +41,15 @@ export function webrtc(layer: Layer, surroundings: Surroundings): Content {
 
   const hear = (audio: MediaStream | null): void => {
     if (audio === sound) return;
+    const before = playing && sound;
     sound = audio;
     playing?.end();
     playing = null;
+    if (before) end(before);
     if (!audio) return;
     const voice = live.voice(), {context} = voice.input;
     if (!(context instanceof AudioContext)) return;
-    const node = nodes.get(audio) ?? context.createMediaStreamSource(audio);
-    nodes.set(audio, node);
-    playing = new Feed(node, voice);
+    playing = new Feed(begin(audio, context), voice);
   };
   const show = ({video, audio, present, isComing, problem}: Shown): void => {
     if (video && picture.video.srcObject !== video) {
