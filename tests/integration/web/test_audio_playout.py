@@ -14,6 +14,8 @@ pytestmark = pytest.mark.media
 END = """(async () => {
   const {port1, port2} = new MessageChannel();
   const arrived = () => new Promise(done => port2.addEventListener("message", done, {once: true}));
+  const wait = () => new Promise(done => setTimeout(done, 50));
+  let open = true;
   globalThis.AudioWorkletProcessor = class { port = port2; };
   Object.assign(globalThis, {sampleRate: 48000, currentTime: 0});
   let Playout;
@@ -23,7 +25,8 @@ END = """(async () => {
   const tell = async message => {
     const there = arrived();
     port1.postMessage(message);
-    await there;
+    await (open ? there : wait());
+    open &&= !message.end;
     const output = [new Float32Array(128), new Float32Array(128)];
     told.push([playout.process([], [output]), playout.ring.length]);
   };

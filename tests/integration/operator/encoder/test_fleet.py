@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from tests.support.documents import document
 from tests.support.encoder_server import ADDRESS, SILENT_ADDRESS, EncoderServer
 from tests.support.waiting import until
 from tests.support.worlds import PROGRAM, SETTINGS, pod
@@ -36,6 +37,7 @@ async def test_fifty_dead_encoders_do_not_hold_up_a_healthy_one(
         applier = Applier(none, world, WorkQueue(), none, none, key, SETTINGS, lambda: True)
 
         def plan(name: str, ip: str) -> list[Action]:
+            world.store.update("Pod", document(name, {}, uid=name))
             encoder = pod(uid=name, name=name, ip=ip)
             return [FollowEncoder(name, encoder, server.certificate), PushProgram(name, PROGRAM)]
 
