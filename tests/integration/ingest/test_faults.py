@@ -64,7 +64,8 @@ def test_who_showed_a_password_by_srt_is_nobody_where_the_file_of_connections_is
         own_pod.start_gateway()
         assert follower.wait("me", lambda _: True, "it has the user's name").state.online
         assert encoder.process.poll() is None
-        encoder.process.kill()
+        assert follower.disconnect("me").status_code == 204
+        assert encoder.ends() != 0
         with FfmpegEncoder(url):
             follower.flowing(key, after=told)
 
