@@ -66,12 +66,8 @@ PULLED = "pulled"
 """Sources that are pulled, under the empty key."""
 BY_SHOWN = "shown"
 """Projects by their sources: pages show them, and some start or stop the broadcast."""
-ON_AIR_IN = "on air in"
-"""Projects of which a run waits, starts or runs, by their collection."""
-BY_USER = "user"
-"""Collections by service and user of their owner."""
-BY_SERVICE = "service"
-"""Collections by the service of their owner."""
+ON_AIR = "on air"
+"""Projects of which a run waits, starts or runs, under the empty key."""
 BY_ROOM = "room"
 """Projects by the name of the room that each has, or may have."""
 
@@ -135,18 +131,9 @@ def _room(project: Document) -> list[IndexKey]:
     return [(room_name(project["metadata"]["uid"]),)]
 
 
-def on_air_in(project: Document) -> list[IndexKey]:
-    """The collection that a project is on air in, as the key of an index; none while it is not."""
+def _on_air(project: Document) -> list[IndexKey]:
     phase = ((project.get("status") or {}).get("broadcast") or {}).get("phase")
-    return list(_spec("collectionId")(project)) if phase in ACTIVE_PHASES else []
-
-
-def _owner(*fields: str) -> Index:
-    def index(collection: Document) -> list[IndexKey]:
-        owner = (collection.get("spec") or {}).get("owner") or {}
-        return [tuple(str(owner.get(field)) for field in fields)]
-
-    return index
+    return [()] if phase in ACTIVE_PHASES else []
 
 
 def _references(part: Document) -> Iterator[str]:
@@ -159,12 +146,12 @@ def _references(part: Document) -> Iterator[str]:
 
 
 KINDS: Kinds = {
-    COLLECTION: {BY_USER: _owner("serviceId", "serviceUserId"), BY_SERVICE: _owner("serviceId")},
+    COLLECTION: {},
     PROJECT: {
         BY_COLLECTION: _spec("collectionId"),
         BY_SHOWN: _shown,
         BY_ROOM: _room,
-        ON_AIR_IN: on_air_in,
+        ON_AIR: _on_air,
     },
     SOURCE: {
         BY_COLLECTION: _spec("collectionId"),
