@@ -86,6 +86,9 @@ def test_the_demo_key_goes_on_where_its_readable_secret_was_deleted(
     for service in ("demo", "another"):
         install(installed, CHART, "--set", f"demo.apiKey.serviceId={service}")
         assert plane_client.get(readable).status_code == 404
+        notes = helm("get", "notes", RELEASE, "--namespace", NAMESPACE, kubeconfig=installed.kubeconfig)
+        assert "onair-demo-api-key" not in notes
+        assert "--type onair.dev/api-key" in notes, "how to make another"
         assert secret(plane_client, "onair-api-key-demo", KEYS) == {**verifier, "serviceId": service}
     kubectl(installed, "delete", "secret", "-n", KEYS, "onair-api-key-demo")
     install(installed, CHART, "--reset-values")

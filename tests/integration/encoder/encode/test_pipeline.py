@@ -24,6 +24,7 @@ from onair_encoder.encode.client import want_another_start
 from onair_encoder.encode.pipeline import Pipeline
 from onair_encoder.encode.wall_clock import ClockSteps
 from onair_encoder.process import child as child_module
+from onair_encoder.process.child import Child
 
 IGNORES_SIGINT = "trap '' INT; sleep 0.4; exec sleep {}"
 LOOKS = 3
@@ -243,3 +244,12 @@ async def test_a_request_that_makes_no_sense_changes_nothing(
     await taken(given, tmp_path)
     assert await until_encoding(pipeline) == first
     server.close()
+
+
+async def test_an_ffmpeg_that_is_just_starting_is_looked_after_though_its_inputs_are_others(
+    pipeline: Pipeline,
+) -> None:
+    """There is none to kill yet, and no look would count any more."""
+    pipeline._inputs = ("display", "sound")
+    pipeline._kill_blameless(Child("starting", ["sleep", "86408"]))
+    assert pipeline._inputs == ("display", "sound")

@@ -177,6 +177,15 @@ async def test_a_guest_who_is_shown_again_and_again_is_heard_through_one_node(
                 )
                 await hear_tone(page.tab, 500, 20 * math.log10(0.3), 3)
             assert await page.tab.alive("MediaStreamAudioSourceNode") == 1
+            # One that nobody has heard for a while would be late by what it has collected
+            away = scene(id="away")
+            await page.agent.send(state(*layouts, away, selectedLayoutId="away", room=room(server)))
+            await page.tab.until("document.querySelector('.scene.shown').dataset.layout === 'away'")
+            began_ms = await page.tab.evaluate("performance.now()")
+            await page.tab.until(f"performance.now() > {began_ms} + 2000")
+            await page.agent.send(state(*layouts, away, selectedLayoutId="one", room=room(server)))
+            await hear_tone(page.tab, 500, 20 * math.log10(0.3), 3)
+            assert await page.tab.alive("MediaStreamAudioSourceNode") == 2
 
 
 async def test_a_project_without_a_room_is_told(chromium: str) -> None:

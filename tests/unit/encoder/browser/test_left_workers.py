@@ -40,7 +40,7 @@ async def test_all_but_those_of_the_page_are_ended_once() -> None:
 
 async def test_an_address_without_an_origin_has_none_and_is_none() -> None:
     browser = RecordingBrowser()
-    workers = left(browser, "https://a.example/w.js", "https://b.ex℀mple/w.js")
+    workers = left(browser, "https://a.example/w.js", "https://b.ex℀mple/w.js", "")
     await workers.end("https://c.ex℀mple/")
     assert browser.cleared == ["https://a.example"]
 

@@ -144,3 +144,27 @@ async def test_a_look_that_fails_does_not_end_the_looks(
     looking = asyncio.create_task(rooms.run())
     await until(lambda: rooms.view("room"), "the room is seen")
     looking.cancel()
+
+
+async def test_a_room_that_cannot_be_looked_at_keeps_no_other_from_it(
+    server: FakeRoomServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def asked(room: str) -> list[ServerParticipant]:
+        if room == "odd":
+            raise RecursionError
+        return []
+
+    async def both() -> list[ServerRoom]:
+        return [ServerRoom(name, 1, 1) for name in ("odd", "room")]
+
+    monkeypatch.setattr(rooms_module, "INTERVAL_S", 0.001)
+    monkeypatch.setattr(server, "participants", asked)
+    monkeypatch.setattr(server, "rooms", both)
+    rooms = KeptRooms(cast(Any, server))
+    for name in ("odd", "room"):
+        rooms.keep(name, KeptRoom(name, 1, 1))
+    looking = asyncio.create_task(rooms.run())
+    seen = await until(lambda: rooms.view("room"), "the other is seen")
+    odd = await until(lambda: rooms.view("odd"), "that it failed is known")
+    looking.cancel()
+    assert (seen.error, odd.error) == (None, "internal error (RecursionError)")
