@@ -51,6 +51,7 @@ def test_a_hostile_page_reaches_nothing_of_the_cluster(
         "the kubelet": f"{status['hostIP']}:10250",
         "Redis": f"{service('onair-redis')}:6379",
         "the facade": f"{service('onair-api')}:80",
+        "the room server": f"{service('onair-livekit')}:7880",
         "MediaMTX's API": f"{mediamtx['status']['podIP']}:9997",
         "another encoder": f"{cluster.get('pod', other, SHOWS)['status']['podIP']}:9090",
         "the agent's metrics": "127.0.0.1:9090",
@@ -69,7 +70,11 @@ def test_a_hostile_page_reaches_nothing_of_the_cluster(
     pages = {"127.0.0.1:8450", "127.0.0.1:8000"}
     assert connected(cluster, pod, "browser", *inside.values(), *pages) == pages
     # Of the encoder's user these are some that no policy of the network closes: they were there to be reached
-    open_to_others = {inside["the facade"], *(each for each in inside.values() if each.startswith("127."))}
+    open_to_others = {
+        inside["the facade"],
+        inside["the room server"],
+        *(each for each in inside.values() if each.startswith("127.")),
+    }
     assert connected(cluster, pod, "encoder", *inside.values(), *pages) >= pages | open_to_others
 
 

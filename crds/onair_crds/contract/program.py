@@ -116,6 +116,15 @@ class ProgramStudio(WireModel):
     """End points that it has built in, which are to lead to the facade."""
 
 
+class ProgramRoomServer(WireModel):
+    """How the page's signalling reaches its project's room where the facade is away."""
+
+    url: str
+    """Of the room server's HTTP port, http or https, without a path."""
+    token: Secret
+    """Admits to that room, hidden, until the run is over at the latest. No page ever sees it."""
+
+
 class KeptDestination(WireModel):
     """A destination whose Secret is gone: an encoder that has its values goes on with them."""
 
@@ -155,6 +164,8 @@ class Program(WireModel):
     """The page is opened with it, see `contract/renderer_token.py`."""
     facade_url: str | None = None
     """Where changes of layers can be followed with that token; http or https, without a path."""
+    room_server: ProgramRoomServer | None = None
+    """Where a layout shows somebody in the project's room, and that is open."""
     stop_at: str | None = None
     """The programme ends by itself at this time, operator or not (`maxDuration`)."""
     page_timeout_ms: int = 20_000

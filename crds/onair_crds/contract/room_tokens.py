@@ -34,6 +34,27 @@ def livekit_publisher(
     return SecretStr(jwt.encode(claims, api_secret, algorithm="HS256"))
 
 
+def livekit_renderer(
+    api_key: str, api_secret: str, room: str, identity: str, until: dt.datetime
+) -> SecretStr:
+    """An access token of LiveKit: may join this room unseen and be sent what is published there, no more."""
+    claims: Claims = {
+        "iss": api_key,
+        "sub": identity,
+        "exp": int(until.timestamp()),
+        "video": {
+            "room": room,
+            "roomJoin": True,
+            "canPublish": False,
+            "canPublishData": False,
+            "canSubscribe": True,
+            "canUpdateOwnMetadata": False,
+            "hidden": True,
+        },
+    }
+    return SecretStr(jwt.encode(claims, api_secret, algorithm="HS256"))
+
+
 def livekit_preview(api_key: str, api_secret: str, room: str, source: str, display_name: str) -> SecretStr:
     """An access token of LiveKit: may join this room as the preview of a source, and show it."""
     claims: Claims = {

@@ -25,6 +25,9 @@ resource can be. An encoder takes programmes of 4 MiB."""
 MAX_SAID_REASON = 1600
 """Characters of a reason that are kept of what a page says."""
 
+PARTICIPANT_LAYER = "webrtc"
+"""Type of layers that show somebody in the project's room."""
+
 LAYOUT_TYPES: dict[LayoutType, Literal["SCENE", "SCENELESS"]] = {
     LayoutType.SCENE: "SCENE",
     LayoutType.SCENELESS: "SCENELESS",
@@ -71,6 +74,11 @@ class ProgramScene(WireModel):
     target_latency_ms: int = 500
     layouts: list[ProgramLayout] = []
     """The selected one first, then those that a switch could lead to, as far as there is room."""
+
+    @property
+    def shows_participants(self) -> bool:
+        """Whether a layout has a layer that shows somebody in the project's room."""
+        return any(layer.type == PARTICIPANT_LAYER for layout in self.layouts for layer in layout.layers)
 
 
 # -- agent to page ------------------------------------------------------------------------------------

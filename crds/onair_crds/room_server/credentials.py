@@ -39,6 +39,11 @@ class CredentialsReader:
         self._keys = keys
         self._read: tuple[float, RoomServerCredentials] | None = None
 
+    @property
+    def known(self) -> RoomServerCredentials | None:
+        """Those that were read last; None before that."""
+        return self._read[1] if self._read else None
+
     async def get(self) -> RoomServerCredentials:
         """Returns the credentials, which are read again after a while.
 

@@ -95,6 +95,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         receivers=tuple(world.receivers),
         used_up=used_up(world, entry) if may_start(project, trigger_sources) else None,
         rooms_available=world.rooms.available,
+        room_server=world.rooms.access,
         room=world.rooms.view(room_name(project.uid)),
         room_kept=world.rooms.kept(room_name(project.uid)),
         trigger_sources=trigger_sources,

@@ -16,7 +16,7 @@ from onair_operator.cluster.world import PodRefusal
 from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
 from onair_operator.ingest.previews import ShownPreviews, ShownSource
-from onair_operator.room.plan import KeptRoom, RoomView
+from onair_operator.room.plan import KeptRoom, RoomServerAccess, RoomView
 from onair_operator.room.providers import RtcProvider
 from onair_operator.scene.observed import ObservedScene
 from onair_operator.secret.observed import SecretView
@@ -69,6 +69,8 @@ class ObservedProject:
     """The quota of its owner that leaves no room for a run that a source is to start, in words."""
     rooms_available: bool = False
     """There is a server of hosted rooms."""
+    room_server: RoomServerAccess | None = None
+    """That server, once its credentials are known."""
     room: RoomView | None = None
     """The project's room as it was seen last."""
     room_kept: KeptRoom | None = None

@@ -9,12 +9,19 @@ from typing import Literal, cast
 from pydantic import SecretStr
 
 from onair_crds.contract.pod import COMPOSITOR_URL
-from onair_crds.contract.program import Program, ProgramDestination, ProgramStudio, ProgramVideo
+from onair_crds.contract.program import (
+    Program,
+    ProgramDestination,
+    ProgramRoomServer,
+    ProgramStudio,
+    ProgramVideo,
+)
+from onair_crds.contract.rooms import room_name
 from onair_crds.contract.scene import ProgramScene
 from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.composition import Composition
 from onair_crds.resources.encoding import target_bitrate_bps
-from onair_crds.resources.enums import BroadcastPhase
+from onair_crds.resources.enums import BroadcastPhase, RoomPhase
 from onair_crds.resources.project import BroadcastStatus
 from onair_operator.cluster.actions import Action, PushProgram, Requeue
 from onair_operator.cluster.queue import Key
@@ -25,7 +32,7 @@ from onair_operator.project.broadcast_state_machine import BroadcastStep, on_the
 from onair_operator.project.deliveries import kept_destinations
 from onair_operator.project.encoders import unyielded_s, wanted_pod
 from onair_operator.project.observed import ObservedProject
-from onair_operator.room.tokens import valid_until
+from onair_operator.room.tokens import renderer_access, valid_until
 from onair_operator.scene.observed import is_scene, page_url, selected
 from onair_operator.settings import OperatorSettings
 
@@ -81,6 +88,7 @@ def wanted_program(
         for destination in sorted(observed.destinations, key=lambda d: d.name)
         if wanted(destination) and isinstance(program := found[destination.name], ProgramDestination)
     ]
+    scene = _scene(observed, broadcast)
     return Program(
         project=observed.project.name,
         collection=spec.collection_id,
@@ -101,10 +109,11 @@ def wanted_program(
         inside=settings.inside,
         sources=list(observed.program_sources),
         source_delay_ms=spec.rendering.target_latency,
-        scene=_scene(observed, broadcast),
+        scene=scene,
         studio=_studio(spec.composition, settings),
         page_token=_page_token(observed),
         facade_url=settings.facade_url,
+        room_server=_room_server(observed, scene, broadcast.epoch, rooms_until),
         stop_at=_stop_at(broadcast, spec.max_duration),
         page_timeout_ms=round(settings.broadcast.page_timeout_s * 1000),
         stop=stop,
@@ -137,6 +146,18 @@ def _scene(observed: ObservedProject, broadcast: BroadcastStatus) -> ProgramScen
         target_latency_ms=observed.project.spec.rendering.target_latency,
         layouts=list(observed.scene.layouts),
     )
+
+
+def _room_server(
+    observed: ObservedProject, scene: ProgramScene | None, epoch: int, until: dt.datetime | None
+) -> ProgramRoomServer | None:
+    """None where no layout shows a participant, or their room is not open: the facade opens it for them."""
+    room, server = observed.project.status.room, observed.room_server
+    if scene is None or not scene.shows_participants or server is None or until is None:
+        return None
+    if room is None or room.phase is not RoomPhase.OPEN:
+        return None
+    return renderer_access(server, room_name(observed.project.uid), epoch, until)
 
 
 def _stop_at(broadcast: BroadcastStatus, max_duration_ms: int) -> str | None:

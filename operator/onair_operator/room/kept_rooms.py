@@ -22,6 +22,7 @@ from onair_operator.room.plan import (
     KeptRoom,
     Remove,
     Rename,
+    RoomServerAccess,
     RoomStep,
     RoomView,
     changes,
@@ -62,6 +63,13 @@ class KeptRooms:
     @property
     def available(self) -> bool:
         return self._server is not None
+
+    @property
+    def access(self) -> RoomServerAccess | None:
+        """How the room server is reached; None without one, and until its credentials have been read."""
+        server = self._server
+        known = server.credentials.known if server else None
+        return RoomServerAccess(server.url, known) if server and known else None
 
     def kept(self, room: str) -> KeptRoom | None:
         return self._kept.get(room)

@@ -9,6 +9,7 @@ from enum import Enum, auto
 from onair_crds.contract.participant_roles import verified_role
 from onair_crds.contract.previews import preview_metadata
 from onair_crds.room_server.client import ServerParticipant, ServerRoom
+from onair_crds.room_server.credentials import RoomServerCredentials
 from onair_operator.room.metadata import repaired
 
 NO_OPENING = 2**62
@@ -39,6 +40,14 @@ class RoomView:
     participants: tuple[ServerParticipant, ...] = ()
     error: str | None = None
     """Why the room server does not do what is wanted."""
+
+
+@dataclass(frozen=True)
+class RoomServerAccess:
+    """The room server, and what its tokens are signed with."""
+
+    url: str
+    credentials: RoomServerCredentials
 
 
 class RoomStep(Enum):

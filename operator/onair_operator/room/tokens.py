@@ -1,4 +1,4 @@
-"""Tokens that admit an encoder to one room, as a publisher and no more. Pure: the same for the same run."""
+"""Tokens that admit an encoder to one room, to publish or to watch. Pure: the same for the same run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import datetime as dt
 
 from pydantic import SecretStr
 
-from onair_crds.contract.room_tokens import livekit_publisher
+from onair_crds.contract.program import ProgramRoomServer
+from onair_crds.contract.room_tokens import livekit_publisher, livekit_renderer
+from onair_crds.contract.rooms import RENDERER_PREFIX
 from onair_crds.contract.times import parse_time
 from onair_crds.resources.project import BroadcastStatus
+from onair_operator.room.plan import RoomServerAccess
 from onair_operator.room.providers import RtcProvider
 
 MARGIN = dt.timedelta(hours=1)
@@ -28,3 +31,10 @@ def publisher_token(provider: RtcProvider, room: str, identity: str, until: dt.d
     match provider.type:
         case "livekit":
             return livekit_publisher(provider.api_key, provider.api_secret, room, identity, until)
+
+
+def renderer_access(server: RoomServerAccess, room: str, epoch: int, until: dt.datetime) -> ProgramRoomServer:
+    """What an encoder joins its project's room with where the facade is away."""
+    known = server.credentials
+    token = livekit_renderer(known.api_key, known.api_secret, room, f"{RENDERER_PREFIX}{epoch}", until)
+    return ProgramRoomServer.model_validate({"url": server.url, "token": token})

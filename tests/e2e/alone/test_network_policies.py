@@ -109,6 +109,7 @@ def test_what_no_policy_allows_reaches_nothing(
     assert reached(*programme) == {
         "the facade",
         "the gateway",
+        "rooms' signalling",
         "MediaMTX",
         "the encoder's control",
         "the encoder's metrics",

@@ -1,6 +1,7 @@
 """Keeps what the page joins its project's room with, where its layouts show who is there.
 
 A token admits for some minutes to join, so there is a new one before that; a page that has joined stays.
+While the facade gives none, a page joins without: its signalling goes to the room server by the agent's own.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ RETRY_LATE_S = 30.0
 """Where the facade says no, as for a project without a room."""
 SIGNALLING_URL = f"ws://127.0.0.1:{SOURCES_PORT}{FACADE_PATH}/webrtc/v2"
 """Through the pod's own port: a page reaches no address of the cluster."""
-LAYER = "webrtc"
+NO_TOKEN = "none"  # noqa: S105 - in the place of one, see `studio/room_signalling.py`
 DISPLAY_NAME = "Renderer"
 MAX_RESPONSE = 64 * 1024
 REFUSED = {400, 403, 404}
@@ -60,17 +61,23 @@ class RoomAccess:
         self._wanted: FacadeAccess | None = None
         self._is_wanted = False
         """Whether a programme has said so."""
+        self._has_server = False
+        """Whether signalling reaches the room server without the facade."""
+        self._told = False
+        """Whether the page knows what it may join this room with."""
         self._admitted = False
         """Whether this room has had a token: it is there, then, whatever a later response says."""
         self._changed = asyncio.Event()
 
     def want(self, program: Program) -> None:
         """Keeps access to the room of a programme, if its layouts show anybody who is in it."""
-        wanted = facade_access(program) if shows_room(program) else None
-        if wanted != self._wanted or not self._is_wanted:
+        shows_room = program.scene is not None and program.scene.shows_participants
+        wanted = facade_access(program) if shows_room else None
+        has_server = program.room_server is not None
+        if wanted != self._wanted or has_server != self._has_server or not self._is_wanted:
             if not _same_room(wanted, self._wanted):
-                self._admitted = False
-            self._wanted, self._is_wanted = wanted, True
+                self._admitted = self._told = False
+            self._wanted, self._has_server, self._is_wanted = wanted, has_server, True
             self._changed.set()
 
     async def run(self) -> None:
@@ -96,28 +103,34 @@ class RoomAccess:
                 token = await _room_token(session, access)
         except FacadeUnavailable as error:
             log("scene.room-not-opened", why=str(error))
-            if isinstance(error, NoRoom) and not self._admitted and access == self._wanted:
+            if not isinstance(error, NoRoom):
+                self._do_without(access)
+            elif not self._admitted and access == self._wanted:
                 self._take(None)
             return RETRY_LATE_S
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             log("scene.room-not-opened", why=type(error).__name__)
+            self._do_without(access)
             return RETRY_S
         if access == self._wanted:
             self._admitted = True
-            self._take(Room.model_validate({"url": SIGNALLING_URL, "token": token}))
+            self._tell(token)
         return RENEW_S
+
+    def _do_without(self, access: FacadeAccess) -> None:
+        """Lets the page join without a token, unless it has had one: that is passed on as well."""
+        if self._has_server and not self._told and access == self._wanted:
+            self._tell(NO_TOKEN)
+
+    def _tell(self, token: str) -> None:
+        self._told = True
+        self._take(Room.model_validate({"url": SIGNALLING_URL, "token": token}))
 
 
 def _same_room(one: FacadeAccess | None, other: FacadeAccess | None) -> bool:
     return (one and (one.facade, one.collection, one.project)) == (
         other and (other.facade, other.collection, other.project)
     )
-
-
-def shows_room(program: Program) -> bool:
-    """Whether a layout of the programme has a layer that shows somebody in the room."""
-    layouts = program.scene.layouts if program.scene else []
-    return any(layer.type == LAYER for layout in layouts for layer in layout.layers)
 
 
 async def _room_token(session: aiohttp.ClientSession, access: FacadeAccess) -> str:

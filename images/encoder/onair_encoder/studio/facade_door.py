@@ -2,10 +2,12 @@
 
 A page from https may call no plain http elsewhere, and the facade's address in the cluster is that. Requests,
 streams and WebSockets, the signalling of rooms included, pass as they are; none of it is kept or logged.
+Where the facade is away, a scene's page joins its room all the same: signalling goes to the room server.
 """
 
 from __future__ import annotations
 
+import asyncio
 from urllib.parse import unquote
 
 import aiohttp
@@ -13,9 +15,10 @@ from aiohttp import WSMsgType, web
 from yarl import URL
 
 from onair_crds.contract.pod import FACADE_PATH
-from onair_crds.contract.program import Program
+from onair_crds.contract.program import Program, ProgramRoomServer
 from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.until_one_ends import until_one_ends
+from onair_encoder.studio.room_signalling import signalling_url
 
 INTERFACES = frozenset({"grpcweb", "live", "layout", "event", "webrtc"})
 """First parts of the facade's paths that pages of the studio have a use for."""
@@ -28,6 +31,10 @@ OF_A_CONNECTION = frozenset(
 OF_A_RESPONSE = frozenset({"connection", "keep-alive", "trailer", "transfer-encoding", "set-cookie", "vary"})
 CORS = "access-control-"
 CONNECT_TIMEOUT_S = 5.0
+HANDSHAKE_TIMEOUT_S = 10.0
+"""The facade opens the room first, and then connects to its server."""
+FALL_BACK_S = 3.0
+"""The same where there is another way."""
 HEARTBEAT_S = 10.0
 MAX_MESSAGE = 16 * 2**20
 
@@ -39,6 +46,7 @@ class FacadeDoor:
         self._facade: URL | None = None
         self._origin: str | None = None
         self._interfaces: frozenset[str] = frozenset()
+        self._room_server: ProgramRoomServer | None = None
         self._session: aiohttp.ClientSession | None = None
 
     def want(self, program: Program, origin: str | None) -> None:
@@ -51,6 +59,7 @@ class FacadeDoor:
         opens = self._interfaces and program.facade_url
         self._facade = URL(program.facade_url) if opens and program.facade_url else None
         self._origin = origin
+        self._room_server = program.room_server if program.scene else None
 
     def add_to(self, app: web.Application) -> None:
         app.router.add_route("*", f"{FACADE_PATH}/{{path:.*}}", self._serve)
@@ -75,7 +84,8 @@ class FacadeDoor:
         )
         try:
             if request.headers.get("Upgrade", "").lower() == "websocket":
-                return await _pass_socket(self._session, url, request)
+                room = signalling_url(self._room_server, path) if self._room_server else None
+                return await _pass_socket(self._session, url, room, request)
             return await _pass_request(self._session, url, request, origin)
         except (aiohttp.ClientError, TimeoutError) as error:
             log("facade.unreachable", error=type(error).__name__)
@@ -133,28 +143,50 @@ async def _pass_request(
         return response
 
 
-async def _pass_socket(session: aiohttp.ClientSession, url: URL, request: web.Request) -> web.StreamResponse:
-    offered = [each.strip() for each in request.headers.get("Sec-WebSocket-Protocol", "").split(",")]
+async def _pass_socket(
+    session: aiohttp.ClientSession, url: URL, room: URL | None, request: web.Request
+) -> web.StreamResponse:
+    """
+    Args:
+        room: where else signalling may go, if the facade cannot take it.
+    """
     try:
-        facade = await session.ws_connect(
+        far = await _connect(session, url, request, FALL_BACK_S if room else HANDSHAKE_TIMEOUT_S)
+    except (aiohttp.ClientError, TimeoutError) as error:
+        refused = error.status if isinstance(error, aiohttp.WSServerHandshakeError) else None
+        if room is None or (refused and refused < 500):
+            if refused is None:
+                raise
+            return web.Response(status=refused if refused >= 400 else 502)
+        log("facade.room-joined-without", error=type(error).__name__)
+        try:
+            far = await _connect(session, room, request, HANDSHAKE_TIMEOUT_S)
+        except aiohttp.WSServerHandshakeError as refusal:
+            return web.Response(status=refusal.status if refusal.status >= 400 else 502)
+    async with far:
+        page = web.WebSocketResponse(
+            protocols=[far.protocol] if far.protocol else [],
+            heartbeat=HEARTBEAT_S,
+            compress=False,
+            max_msg_size=MAX_MESSAGE,
+        )
+        await page.prepare(request)
+        await until_one_ends(_pass_on(far, page), _pass_on(page, far))
+        return page
+
+
+async def _connect(
+    session: aiohttp.ClientSession, url: URL, request: web.Request, timeout_s: float
+) -> aiohttp.ClientWebSocketResponse:
+    offered = [each.strip() for each in request.headers.get("Sec-WebSocket-Protocol", "").split(",")]
+    async with asyncio.timeout(timeout_s):
+        return await session.ws_connect(
             url,
             protocols=[each for each in offered if each],
             headers=_passed_on(request),
             heartbeat=HEARTBEAT_S,
             max_msg_size=MAX_MESSAGE,
         )
-    except aiohttp.WSServerHandshakeError as refusal:
-        return web.Response(status=refusal.status if refusal.status >= 400 else 502)
-    async with facade:
-        page = web.WebSocketResponse(
-            protocols=[facade.protocol] if facade.protocol else [],
-            heartbeat=HEARTBEAT_S,
-            compress=False,
-            max_msg_size=MAX_MESSAGE,
-        )
-        await page.prepare(request)
-        await until_one_ends(_pass_on(facade, page), _pass_on(page, facade))
-        return page
 
 
 async def _pass_on(source: Socket, target: Socket) -> None:

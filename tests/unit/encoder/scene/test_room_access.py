@@ -14,14 +14,15 @@ from tests.support.scenes import ROOT, layout, scene
 from tests.support.small_program import small_program
 from tests.support.waiting import until
 
-from onair_crds.contract.program import Program
+from onair_crds.contract.program import Program, ProgramRoomServer
 from onair_crds.contract.scene import Canvas, Room, SceneLayer, SceneState
 from onair_encoder.scene import room_access
 from onair_encoder.scene.facade_session import TOKEN_PATH
-from onair_encoder.scene.room_access import RoomAccess
+from onair_encoder.scene.room_access import NO_TOKEN, RoomAccess
 from onair_encoder.scene.scene import Scene
 
 GUEST = SceneLayer(id="left", type="webrtc", data={"webrtc": {"id": "anna", "type": "webcam"}})
+SERVER = ProgramRoomServer.model_validate({"url": "http://rooms.example:7880", "token": "of the agent"})
 
 
 class ScriptedRoomFacade:
@@ -135,6 +136,50 @@ async def test_a_room_that_was_joined_is_not_left_because_a_later_token_is_refus
     scripted_facade.status, asked = 403, scripted_facade.asked
     await until(lambda: scripted_facade.asked > asked + 1)
     assert all(told)
+
+
+@pytest.mark.parametrize("status", [401, 500, 503, None])
+async def test_a_page_joins_without_a_token_while_the_facade_gives_none(
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None], status: int | None
+) -> None:
+    address = "http://127.0.0.1:9"
+    if status:
+        scripted_facade.status, address = status, scripted_facade.address
+    access.want(program(scripted_facade, GUEST, facade_url=address, room_server=SERVER))
+    await until(lambda: any(told))
+    [room] = told
+    assert room
+    assert room.url == "ws://127.0.0.1:8450/facade/webrtc/v2"
+    assert room.token.get_secret_value() == NO_TOKEN
+    scripted_facade.status = 200
+    access.want(program(scripted_facade, GUEST, room_server=SERVER))
+    await until(lambda: len(told) > 1)
+    assert [each.token.get_secret_value() for each in told if each][1].startswith("room-")
+
+
+async def test_a_token_stays_where_a_later_one_is_not_given(
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None]
+) -> None:
+    """It would do for a facade that comes back."""
+    access.want(program(scripted_facade, GUEST, room_server=SERVER))
+    await until(lambda: any(told))
+    scripted_facade.status, asked = 503, scripted_facade.asked
+    await until(lambda: scripted_facade.asked > asked + 2)
+    assert NO_TOKEN not in {each.token.get_secret_value() for each in told if each}
+
+
+async def test_a_server_that_becomes_known_lets_the_page_join_at_once(
+    scripted_facade: ScriptedRoomFacade,
+    access: RoomAccess,
+    told: list[Room | None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(room_access, "RETRY_LATE_S", 3600.0)
+    scripted_facade.status = 503
+    access.want(program(scripted_facade, GUEST))
+    await until(lambda: scripted_facade.asked == 1)
+    access.want(program(scripted_facade, GUEST, room_server=SERVER))
+    await until(lambda: any(told))
 
 
 async def test_before_a_programme_nothing_is_said_of_a_room(

@@ -13,9 +13,10 @@ from tests.support.loopback_server import on_loopback
 from tests.support.small_program import small_program
 from yarl import URL
 
-from onair_crds.contract.program import ProgramStudio
+from onair_crds.contract.program import Program, ProgramRoomServer, ProgramStudio
 from onair_crds.contract.scene import ProgramScene
 from onair_encoder.loopback import serve
+from onair_encoder.studio import facade_door
 from onair_encoder.studio.facade_door import FacadeDoor
 
 PAGE = "https://studio.example"
@@ -207,3 +208,92 @@ async def test_a_stream_flows_at_once_and_is_cut_where_the_facade_cuts_it(
         with pytest.raises(aiohttp.ClientPayloadError):
             async with asyncio.timeout(5):
                 await response.content.readany()
+
+
+@pytest.fixture
+async def room_server() -> AsyncIterator[RecordingFacade]:
+    room_server, app = RecordingFacade(), web.Application()
+    app.router.add_route("*", "/{path:.*}", room_server.serve)
+    async with on_loopback(app) as room_server.url:
+        yield room_server
+
+
+def scene_with_room(facade: str, room_server: RecordingFacade) -> Program:
+    server = ProgramRoomServer.model_validate({"url": room_server.url, "token": "of-the-agent"})
+    return small_program(scene=ProgramScene(), facade_url=facade, room_server=server)
+
+
+async def joined_at(door: Door, session: aiohttp.ClientSession, path: str = "/webrtc/v2/rtc") -> str:
+    """What the one that took the page's signalling was asked for."""
+    headers = {"Origin": PAGE}
+    async with session.ws_connect(f"{door[1]}{path}?access_token=page", headers=headers) as socket:
+        await socket.send_str("at")
+        return await socket.receive_str(timeout=10)
+
+
+async def test_a_page_of_scenes_joins_its_room_by_the_facade_while_that_responds(
+    door: Door,
+    recording_facade: RecordingFacade,
+    room_server: RecordingFacade,
+    session: aiohttp.ClientSession,
+) -> None:
+    door[0].want(scene_with_room(recording_facade.url, room_server), PAGE)
+    assert await joined_at(door, session) == "at /webrtc/v2/rtc?access_token=page"
+    assert not room_server.seen
+
+
+@pytest.mark.parametrize("away", ["closed", "silent", "failing"])
+async def test_a_page_of_scenes_joins_its_room_without_a_facade_that_is_away(
+    door: Door,
+    room_server: RecordingFacade,
+    session: aiohttp.ClientSession,
+    monkeypatch: pytest.MonkeyPatch,
+    away: str,
+) -> None:
+    monkeypatch.setattr(facade_door, "FALL_BACK_S", 0.2)
+    app, over = web.Application(), asyncio.Event()
+
+    async def serve(_: web.Request) -> web.Response:
+        if away == "silent":
+            await over.wait()
+        return web.Response(status=503)
+
+    app.router.add_route("*", "/{path:.*}", serve)
+    async with on_loopback(app) as facade:
+        door[0].want(scene_with_room("http://127.0.0.1:9" if away == "closed" else facade, room_server), PAGE)
+        assert await joined_at(door, session) == "at /rtc?access_token=of-the-agent"
+        assert await joined_at(door, session, "/webrtc/v2/rtc/v1") == "at /rtc/v1?access_token=of-the-agent"
+        over.set()
+
+
+async def test_a_facade_that_refuses_is_taken_at_its_word(
+    door: Door, room_server: RecordingFacade, session: aiohttp.ClientSession
+) -> None:
+    app = web.Application()
+
+    async def refuse(_: web.Request) -> web.Response:
+        return web.Response(status=403)
+
+    app.router.add_route("*", "/{path:.*}", refuse)
+    async with on_loopback(app) as facade:
+        door[0].want(scene_with_room(facade, room_server), PAGE)
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refusal:
+            await joined_at(door, session)
+    assert refusal.value.status == 403
+    assert not room_server.seen
+
+
+async def test_a_room_server_that_refuses_or_is_away_is_told(
+    door: Door, room_server: RecordingFacade, session: aiohttp.ClientSession
+) -> None:
+    gone = RecordingFacade(url="http://127.0.0.1:9")
+    door[0].want(scene_with_room("http://127.0.0.1:9", gone), PAGE)
+    with pytest.raises(aiohttp.WSServerHandshakeError) as refusal:
+        await joined_at(door, session)
+    assert refusal.value.status == 503
+    plain = web.Application()
+    async with on_loopback(plain) as url:
+        door[0].want(scene_with_room("http://127.0.0.1:9", RecordingFacade(url=url)), PAGE)
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refusal:
+            await joined_at(door, session)
+    assert refusal.value.status == 404

@@ -11,11 +11,11 @@ from tests.support.waiting import until
 
 from onair_crds.contract.participant_roles import signed_role
 from onair_crds.resources.enums import Role
-from onair_crds.room_server.client import ServerParticipant, ServerRoom
+from onair_crds.room_server.client import RoomServer, ServerParticipant, ServerRoom
 from onair_crds.room_server.credentials import RoomServerCredentials
 from onair_operator.room import kept_rooms as rooms_module
 from onair_operator.room.kept_rooms import QUIET_PASSES, KeptRooms
-from onair_operator.room.plan import KeptRoom
+from onair_operator.room.plan import KeptRoom, RoomServerAccess
 
 SECRET = "s" * 32
 CAMERA = frozenset({("source-cam", "Camera")})
@@ -168,3 +168,19 @@ async def test_a_room_that_cannot_be_looked_at_keeps_no_other_from_it(
     odd = await until(lambda: rooms.view("odd"), "that it failed is known")
     looking.cancel()
     assert (seen.error, odd.error) == (None, "internal error (RecursionError)")
+
+
+class Reader:
+    """Credentials as they are read from their Secret."""
+
+    def __init__(self) -> None:
+        self.known: RoomServerCredentials | None = None
+
+
+def test_how_the_server_is_reached_is_known_once_its_credentials_are() -> None:
+    assert KeptRooms().access is None
+    reader = Reader()
+    rooms = KeptRooms(RoomServer("http://rooms.svc:7880/", cast(Any, reader)))
+    assert rooms.access is None
+    reader.known = RoomServerCredentials("key", SECRET)
+    assert rooms.access == RoomServerAccess("http://rooms.svc:7880", reader.known)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
 import jwt
 import pytest
+from tests.support.scenes import ROOT, layer, layout
 from tests.support.worlds import NOW, SETTINGS, destination, on_air, project
 
-from onair_crds.contract.program import ProgramRtc
+from onair_crds.contract.program import ProgramRoomServer, ProgramRtc
+from onair_crds.contract.scene import ProgramLayout
+from onair_crds.room_server.credentials import RoomServerCredentials
 from onair_crds.shapes import Claims, Document
 from onair_operator.destination.program import DestinationRefusal, program_destination
 from onair_operator.encoder.program_push import digest
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.program import wanted_program
+from onair_operator.room.plan import RoomServerAccess
 from onair_operator.room.providers import RtcProvider
+from onair_operator.scene.observed import ObservedScene
 
 SECRET = "a secret that is known to nobody else"
 PROVIDER = RtcProvider("livekit", "wss://rooms.example", "key", SECRET)
@@ -111,3 +117,71 @@ def test_a_provider_can_be_bound_to_services_and_to_channels_of_their_own(
     known = destination("main", address=address)
     found = program_destination(known, {}, {"studio": BOUND}, None, service)
     assert (found.reason if isinstance(found, DestinationRefusal) else None) == reason
+
+
+SERVER = RoomServerAccess("http://rooms.svc:7880", RoomServerCredentials("key", SECRET))
+GUEST = layout(7, ROOT, layer("left", type="webrtc", data={"webrtc": {"id": "anna"}}))
+
+
+def with_room(
+    phase: str = "Open",
+    scene: ProgramLayout = GUEST,
+    server: RoomServerAccess | None = SERVER,
+    **changes: Any,
+) -> ObservedProject:
+    room = {"opening": 1, "phase": phase, "since": "2026-11-27T12:00:00Z"}
+    return ObservedProject(
+        project=project(
+            maxDuration=3_600_000,
+            composition={"scene": {}},
+            status={"broadcast": on_air(), "room": room},
+        ),
+        room_server=server,
+        scene=ObservedScene((scene,)),
+        **changes,
+    )
+
+
+def room_server_of(observed: ObservedProject) -> ProgramRoomServer | None:
+    assert observed.broadcast
+    return wanted_program(observed, observed.broadcast, SETTINGS).room_server
+
+
+def test_an_encoder_can_watch_its_project_s_room_and_do_nothing_there() -> None:
+    found = room_server_of(with_room())
+    assert found
+    assert found.url == "http://rooms.svc:7880"
+    decoded: Claims = jwt.decode(
+        found.token.get_secret_value(), SECRET, algorithms=["HS256"], options={"verify_exp": False}
+    )
+    assert (decoded["iss"], decoded["sub"]) == ("key", "renderer-1")
+    assert decoded["video"] == {
+        "room": with_room().project.uid,
+        "roomJoin": True,
+        "canPublish": False,
+        "canPublishData": False,
+        "canSubscribe": True,
+        "canUpdateOwnMetadata": False,
+        "hidden": True,
+    }
+    until = dt.datetime.fromtimestamp(decoded["exp"], dt.UTC)
+    assert NOW < until < NOW + dt.timedelta(hours=3)
+
+
+def test_it_is_the_same_token_for_as_long_as_the_run_lasts() -> None:
+    assert room_server_of(with_room()) == room_server_of(with_room())
+
+
+@pytest.mark.parametrize(
+    "observed",
+    [
+        with_room(phase="Opening"),
+        with_room(phase="Closing"),
+        with_room(phase="Closed"),
+        with_room(scene=layout(7)),
+        with_room(server=None),
+    ],
+    ids=["opening", "closing", "closed", "nobody is shown", "no server is known"],
+)
+def test_there_is_none_where_nobody_can_be_joined(observed: ObservedProject) -> None:
+    assert room_server_of(observed) is None

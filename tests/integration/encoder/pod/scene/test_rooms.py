@@ -17,6 +17,7 @@ from tests.support.scene import media
 from tests.support.scene.camera import tone_level
 from tests.support.scene.on_air import OnAir, square
 from tests.support.scene.picture import Colour
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 
@@ -155,6 +156,8 @@ CAMERA_HZ, SCREEN_HZ, PEAK, GAIN_DB = 400, 1300, 0.25, 1
 PLAIN = (240, 135)
 """Of the shape of the plain camera."""
 
+BROWSER = (("browser", "/chromium"),)
+AGENT_AND_BROWSER = (("encoder", "onair_encoder agent"), *BROWSER)
 HEARD_TRIES = 4
 """Recordings until one has no gap in what is heard: a guest's audio comes by UDP, and machines are busy."""
 VOLUMES = {CAMERA_HZ: 0.5, SCREEN_HZ: 0.25}
@@ -192,4 +195,44 @@ async def test_a_guest_has_the_colours_that_they_send_and_the_volumes_of_their_l
             if off_db <= GAIN_DB:
                 break
     assert off_db <= GAIN_DB, gains
+    await asyncio.to_thread(scene.delete)
+
+
+@pytest.mark.parametrize("ended", [BROWSER, AGENT_AND_BROWSER], ids=["browser", "agent and browser"])
+async def test_guests_are_seen_by_another_browser_while_the_facade_is_away(
+    air: OnAir, view: LiveView, ended: tuple[tuple[str, str], ...]
+) -> None:
+    webcam = layer("hide", HIDES, 1, OTHER) | {"height": PLAIN[1]}
+    scene = await asyncio.to_thread(air.scene, ground=square(BLUE), webcam=webcam)
+    await asyncio.to_thread(air.select, scene)
+    token = await asyncio.to_thread(air.room_token, await asyncio.to_thread(air.guest, OTHER), OTHER)
+
+    def shown(pixels: Pixels) -> bool:
+        return is_all(pixels, HIDES, CAMERA_COLOUR, PLAIN, 4)
+
+    async def until(what: str, check: Callable[[Pixels], object]) -> None:
+        await asyncio.to_thread(view.until, what, check, JOINED_S)
+
+    async with member(air.signal_url, token, subscribe=False) as ben:
+        await ben.publish_colour(CAMERA_COLOUR)
+        await ben.publish_microphone(CAMERA_HZ, PEAK)
+        await until("the guest", shown)
+        await asyncio.to_thread(air.facade.kill)
+        for program in ended:
+            await asyncio.to_thread(air.pod.kill, *program)
+        await until("that nobody draws", lambda pixels: not shown(pixels))
+        await until("the guest, by another browser", shown)
+        assert not await asyncio.to_thread(air.facade_is_ready)
+        for _ in range(HEARD_TRIES):
+            recording = await asyncio.to_thread(view.watch, 2.0)
+            end_s = recording.frames[-1].at_s
+            gain = tone_level(recording.sound(end_s - 1, end_s - 0.2), CAMERA_HZ) / PEAK
+            if gain > 0.9:
+                break
+        assert gain > 0.9, "they are heard, too"
+        await asyncio.to_thread(air.facade.start)
+        await asyncio.to_thread(wait_for, air.facade_is_ready, "the facade is ready", JOINED_S)
+        recording = await asyncio.to_thread(view.watch, 4.0)
+        assert all(shown(each.pixels) for each in recording.frames), "who was joined is not left for it"
+    await until("that they have left", lambda pixels: not shown(pixels))
     await asyncio.to_thread(scene.delete)
