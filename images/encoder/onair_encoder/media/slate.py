@@ -14,6 +14,7 @@ from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
 from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codecs import codec_options, encoded_rate
+from onair_encoder.process.start import start
 
 AAC_FRAME_SAMPLES = 1024
 LONGEST_GOP_S = 2.0
@@ -63,7 +64,7 @@ class Slate:
     async def encode(cls, program: Program) -> Slate | None:
         """Runs ffmpeg; None where that fails."""
         try:
-            process = await asyncio.create_subprocess_exec(
+            process = await start(
                 *slate_command(program),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,

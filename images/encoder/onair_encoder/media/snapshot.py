@@ -6,6 +6,7 @@ import asyncio
 
 from onair_crds.media.flv import Packet, encode_file
 from onair_encoder.media.fan_out import FanOut
+from onair_encoder.process.start import start
 
 DECODE_TIMEOUT_S = 5.0
 COMMAND = [
@@ -43,9 +44,7 @@ class Snapshots:
 
     async def _decode(self, packets: list[Packet]) -> bytes:
         try:
-            process = await asyncio.create_subprocess_exec(
-                *COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-            )
+            process = await start(*COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
         except OSError as error:
             raise NoSnapshot("no process could be had to decode it") from error
         try:

@@ -10,7 +10,7 @@ from onair_crds.contract.scene import MAX_SAID_REASON, PageFailure
 MAX_REASON = 200
 # No scheme is longer: without a bound a text of letters and dots takes the square of its length
 _ADDRESS = re.compile(
-    r"(?P<scheme>[a-z][a-z0-9+.-]{0,20}://)(?:[^\s/?#@]*@)?(?P<place>[^\s?#]*)(?:[?#]\S*)?", re.IGNORECASE
+    r"(?P<scheme>[a-z][a-z0-9+.-]{0,20}://)(?:[^\s/?#]*@)?(?P<place>[^\s?#]*)(?:[?#]\S*)?", re.IGNORECASE
 )
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\xa0-\U0010ffff]+")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
+import subprocess
+import threading
+from collections.abc import Callable
 
 import pytest
 from tests.support.media.packets import VIDEO_HEADER, picture
@@ -18,16 +20,24 @@ async def test_before_the_first_key_frame_there_is_none() -> None:
         await Snapshots(FanOut()).jpeg()
 
 
-async def test_in_a_container_full_of_processes_there_is_none_for_now(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async def no_process(*_: object, **__: object) -> None:
-        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+def no_process(*_: object, **__: object) -> None:
+    raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
+
+def no_thread(_: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+@pytest.mark.parametrize(
+    ("of", "start", "lack"), [(subprocess, "Popen", no_process), (threading.Thread, "start", no_thread)]
+)
+async def test_in_a_container_full_of_processes_there_is_none_for_now(
+    monkeypatch: pytest.MonkeyPatch, of: object, start: str, lack: Callable[..., None]
+) -> None:
     fan_out = FanOut()
     for packet in (VIDEO_HEADER, picture(0, b"k", key=True)):
         fan_out.put(packet)
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", no_process)
+    monkeypatch.setattr(of, start, lack)
     with pytest.raises(NoSnapshot, match="no process"):
         await Snapshots(fan_out).jpeg()
 

@@ -56,6 +56,7 @@ def test_an_address_is_not_looked_for_in_all_that_was_before_it() -> None:
             "https://anna:secret@media.example/a.jpg?key=secret#x responds with HTTP 403",
             "https://media.example/a.jpg responds with HTTP 403",
         ),
+        ("rtmp://anna:se@cr:e@t@media.example:1935/live", "rtmp://media.example:1935/live"),
         ("two\nlines\x00\x1b[31m", "two lines [31m"),
         ("blob:http://127.0.0.1:8450/1?secret", "blob:http://127.0.0.1:8450/1"),
         ("", ""),
