@@ -198,14 +198,16 @@ async def test_a_guest_has_the_colours_that_they_send_and_the_volumes_of_their_l
     await asyncio.to_thread(scene.delete)
 
 
-@pytest.mark.parametrize("ended", [BROWSER, AGENT_AND_BROWSER], ids=["browser", "agent and browser"])
+@pytest.mark.parametrize(
+    ("name", "ended"), [("carol", BROWSER), ("dan", AGENT_AND_BROWSER)], ids=["browser", "agent and browser"]
+)
 async def test_guests_are_seen_by_another_browser_while_the_facade_is_away(
-    air: OnAir, view: LiveView, ended: tuple[tuple[str, str], ...]
+    air: OnAir, view: LiveView, name: str, ended: tuple[tuple[str, str], ...]
 ) -> None:
-    webcam = layer("hide", HIDES, 1, OTHER) | {"height": PLAIN[1]}
+    webcam = layer("hide", HIDES, 1, name) | {"height": PLAIN[1]}
     scene = await asyncio.to_thread(air.scene, ground=square(BLUE), webcam=webcam)
     await asyncio.to_thread(air.select, scene)
-    token = await asyncio.to_thread(air.room_token, await asyncio.to_thread(air.guest, OTHER), OTHER)
+    token = await asyncio.to_thread(air.room_token, await asyncio.to_thread(air.guest, name), name)
 
     def shown(pixels: Pixels) -> bool:
         return is_all(pixels, HIDES, CAMERA_COLOUR, PLAIN, 4)
@@ -213,9 +215,9 @@ async def test_guests_are_seen_by_another_browser_while_the_facade_is_away(
     async def until(what: str, check: Callable[[Pixels], object]) -> None:
         await asyncio.to_thread(view.until, what, check, JOINED_S)
 
-    async with member(air.signal_url, token, subscribe=False) as ben:
-        await ben.publish_colour(CAMERA_COLOUR)
-        await ben.publish_microphone(CAMERA_HZ, PEAK)
+    async with member(air.signal_url, token, subscribe=False) as guest:
+        await guest.publish_colour(CAMERA_COLOUR)
+        await guest.publish_microphone(CAMERA_HZ, PEAK)
         await until("the guest", shown)
         await asyncio.to_thread(air.facade.kill)
         for program in ended:
