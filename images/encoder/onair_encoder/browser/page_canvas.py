@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.browser import window
+from onair_encoder.browser import x_screen
 from onair_encoder.browser.cdp_messages import Message
 
 FIT_S = 0.5
@@ -34,8 +34,8 @@ class PageCanvas:
         if before == (width, height):
             return
         if before and self._emulates:
-            await asyncio.to_thread(window.resize, max(before[0], width), max(before[1], height))
-        await asyncio.to_thread(window.resize, width, height)
+            await asyncio.to_thread(x_screen.resize_window, max(before[0], width), max(before[1], height))
+        await asyncio.to_thread(x_screen.resize_window, width, height)
         await self._emulate(None if await self._fits(width, height) else (width, height))
         self._size = (width, height)
 

@@ -14,7 +14,7 @@ from onair_encoder.browser.cpu_watch import CpuWatch
 from onair_encoder.browser.page_error import PageError
 from onair_encoder.browser.paint_watch import PaintWatch
 from onair_encoder.browser.sandbox import SandboxRefused
-from onair_encoder.browser.window import Screen
+from onair_encoder.browser.x_screen import Screen
 from onair_encoder.paths import X_SOCKET
 from onair_encoder.process.wait import wait_for_path
 

@@ -14,7 +14,7 @@ from onair_encoder.browser.cdp import CdpClosed, CdpTimeout
 from onair_encoder.browser.chromium import Chromium
 from onair_encoder.browser.frame_trace import Trace
 from onair_encoder.browser.paint_rate import PaintRate
-from onair_encoder.browser.window import set_refresh
+from onair_encoder.browser.x_screen import set_refresh
 
 PAUSE_MIN_S, PAUSE_MAX_S, REDUCED_PAUSE_MAX_S = 0.5, 10.0, 2.5
 """Between measurements of a page's paints: soon after it was loaded, then rarely; more often where each frame

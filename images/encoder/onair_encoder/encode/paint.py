@@ -39,8 +39,8 @@ def paints_per_frame(framerate: Fraction) -> int:
 def tick_us(framerate: Fraction) -> int:
     """From one frame of Chromium's to the next: a frame of the programme, or a whole part of one.
 
-    The browser's screen says so (`window.set_refresh`); without a GPU Chromium begins its frames at multiples
-    of that, in whole microseconds on the monotonic clock.
+    The browser's screen says so (`x_screen.set_refresh`); without a GPU Chromium begins its frames at
+    multiples of that, in whole microseconds on the monotonic clock.
     """
     return round(1_000_000 / (framerate * paints_per_frame(framerate)))
 

@@ -12,7 +12,7 @@ from onair_encoder.paths import DISPLAY
 FAILURES = (error.DisplayError, error.XError, error.ConnectionClosedError, OSError)
 
 
-def resize(width: int, height: int) -> None:
+def resize_window(width: int, height: int) -> None:
     """Gives the largest window these pixels, at the top left.
 
     A window of the whole screen costs a twentieth of a pod: all of it is processed with each frame.
