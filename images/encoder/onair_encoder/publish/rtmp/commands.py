@@ -9,7 +9,7 @@ from typing import Any
 from onair_crds.rtmp import amf
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.rtmp.address import RtmpAddress
-from onair_encoder.publish.rtmp.status import ended_by, refusal
+from onair_encoder.publish.rtmp.refusals import ended_by, refusal
 
 MAX_COMMAND_BYTES = 64 * 1024
 _CONNECT, _RELEASE, _ANNOUNCE, _CREATE, _PUBLISH, _WITHDRAW, _DELETE = range(1, 8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onair_encoder.publish.rtmp.address import RtmpAddress
-from onair_encoder.publish.rtmp.status import MAX_REASON, ended_by, refusal
+from onair_encoder.publish.rtmp.refusals import MAX_REASON, ended_by, refusal
 
 ADDRESS = RtmpAddress.of("rtmp://a.example/live?token=t0ken", "s3cret")
 
