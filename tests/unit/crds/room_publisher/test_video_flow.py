@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onair_crds.room_publisher.video_flow import Rejoining, VideoFlow
-from onair_encoder.publish.rtc.session import HELD_S
+from onair_encoder.publish.rtc.rtc_session import HELD_S
 
 
 def held(*looks: tuple[float, int, int]) -> list[float]:

@@ -11,7 +11,7 @@ from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.room_publisher.video_flow import Rejoining
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.output import DeliverySession, Output
-from onair_encoder.publish.rtc.session import RtcSession
+from onair_encoder.publish.rtc.rtc_session import RtcSession
 from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 JOIN_TIMEOUT_S = 10.0

@@ -16,8 +16,8 @@ from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.room_publisher.video_flow import Rejoining
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.rtc import session as session_module
-from onair_encoder.publish.rtc.session import RtcSession
+from onair_encoder.publish.rtc import rtc_session as session_module
+from onair_encoder.publish.rtc.rtc_session import RtcSession
 from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 RTC = ProgramRtc(provider="livekit", url="wss://rooms.example", token="t", room="r", identity="i")
