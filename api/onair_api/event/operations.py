@@ -6,9 +6,9 @@ from onair_api.errors import Code
 from onair_api.event.custom.event_publisher import PUBLISH_ACCESS, PUBLISH_EVENT
 from onair_api.event.schemas import EVENT_NAME, PATTERN, STRING
 from onair_api.event.service import Events
-from onair_api.event.stream.handshake import STREAM_ACCESS, STREAM_EVENTS
 from onair_api.event.stream.http_stream import HttpStreams
 from onair_api.event.stream.requests import MAX_TEXT
+from onair_api.event.stream.stream_admission import STREAM_ACCESS, STREAM_EVENTS
 from onair_api.event.stream.websocket import WebSocketStreams
 from onair_api.operation import (
     Docs,

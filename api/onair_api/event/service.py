@@ -22,11 +22,11 @@ from onair_api.event.replay.replayer import Replayer
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.event_streams import EventStreams
-from onair_api.event.stream.handshake import StreamAdmission
 from onair_api.event.stream.http_stream import HttpStreams
 from onair_api.event.stream.incoming import Incoming
 from onair_api.event.stream.message_stream import MessageStreams
 from onair_api.event.stream.request_handler import RequestHandler
+from onair_api.event.stream.stream_admission import StreamAdmission
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.stream.websocket import WebSocketStreams
 from onair_api.live.project.record import ProjectRecords

@@ -14,11 +14,11 @@ from starlette.types import Receive, Scope, Send
 from onair_api.connection.http_connection import transport_of
 from onair_api.event.event import Format, Framing
 from onair_api.event.stream.event_streams import EventStreams
-from onair_api.event.stream.handshake import StreamAdmission, session_id_of, token_of
 from onair_api.event.stream.http_sender import HttpSender
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.requests import StreamRequest, requests_of_query
 from onair_api.event.stream.session import Session
+from onair_api.event.stream.stream_admission import StreamAdmission, session_id_of, token_of
 from onair_api.operation import BODILESS
 from onair_api.settings import EventSettings
 

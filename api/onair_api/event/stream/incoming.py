@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onair_api.errors import Internal, ResourceExhausted
-from onair_api.event.stream.handshake import StreamAdmission
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.requests import BadRequest, StreamRequest
 from onair_api.event.stream.session import Session
+from onair_api.event.stream.stream_admission import StreamAdmission
 from onair_api.unexpected_errors import log_unexpected
 
 

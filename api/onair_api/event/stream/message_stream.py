@@ -12,11 +12,11 @@ from onair_api.auth.callers import MAX_SESSION_ID, CallHeaders
 from onair_api.errors import Code, Internal, RpcError
 from onair_api.event.event import dumps
 from onair_api.event.stream.event_streams import EventStreams
-from onair_api.event.stream.handshake import StreamAdmission
 from onair_api.event.stream.http_sender import HttpSender
 from onair_api.event.stream.incoming import Incoming
 from onair_api.event.stream.requests import request_of
 from onair_api.event.stream.session import Session
+from onair_api.event.stream.stream_admission import StreamAdmission
 from onair_api.settings import Settings
 from onair_api.unexpected_errors import log_unexpected
 from onair_crds.shapes import JsonObject

@@ -8,11 +8,17 @@ from starlette.types import Message, Receive, Scope, Send
 from onair_api.errors import RpcError
 from onair_api.event.event import Format
 from onair_api.event.stream.event_streams import EventStreams
-from onair_api.event.stream.handshake import SUBPROTOCOL, StreamAdmission, refusal_of, session_id_of, token_of
 from onair_api.event.stream.incoming import Incoming
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.requests import decode_request, requests_of_query
 from onair_api.event.stream.session import Session, final_message
+from onair_api.event.stream.stream_admission import (
+    SUBPROTOCOL,
+    StreamAdmission,
+    refusal_of,
+    session_id_of,
+    token_of,
+)
 from onair_api.event.stream.token_expiry import CLOSE_CODE
 from onair_api.event.stream.websocket_connection import WebSocketSender, connection_of
 from onair_api.kubernetes_errors import rpc_error

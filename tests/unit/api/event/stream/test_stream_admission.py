@@ -9,7 +9,7 @@ import pytest
 from starlette.datastructures import Headers, QueryParams
 
 from onair_api.errors import Code, PermissionDenied, ResourceExhausted, RpcError, Unauthenticated
-from onair_api.event.stream.handshake import REFUSED, refusal_of, session_id_of, token_of
+from onair_api.event.stream.stream_admission import REFUSED, refusal_of, session_id_of, token_of
 
 
 @pytest.mark.parametrize(
