@@ -10,10 +10,10 @@ from pathlib import Path
 
 from onair_dev import plans
 from onair_dev import required_programs as programs
+from onair_dev.console_progress import Progress
 from onair_dev.exclusive import exclusive
 from onair_dev.failures import exit_on_failure
 from onair_dev.graph import run_all
-from onair_dev.progress import Progress
 from onair_dev.settings import CLUSTER, url
 
 PARTS = {

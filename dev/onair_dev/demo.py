@@ -11,8 +11,8 @@ from tests.support.receiver import IN_CLUSTER_RTMP, ReceiverClient, read_url
 from tests.support.shows import FacadeClient, LiveShow
 
 from onair_dev.cluster.environment import variables, watch_url
+from onair_dev.console_progress import Progress
 from onair_dev.failures import Failed
-from onair_dev.progress import Progress
 from onair_dev.settings import BUILD, NODE_PORTS, ROOT, UDP_NODE_PORTS, url
 
 PAGES = "http://onair-demo.onair-system.svc"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from onair_dev import commands
-from onair_dev.progress import Progress, Step, console
+from onair_dev.console_progress import Progress, Step, console
 
 PARALLEL_TASKS = 2
 """More would slow each other down: compilers use all available cores."""

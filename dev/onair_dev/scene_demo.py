@@ -19,8 +19,8 @@ from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import JsonObject
 from onair_dev.cluster.environment import variables, watch_url
+from onair_dev.console_progress import Progress
 from onair_dev.failures import Failed
-from onair_dev.progress import Progress
 from onair_dev.settings import BUILD, ROOT
 
 EXAMPLE = ROOT / "examples/scene.yaml"

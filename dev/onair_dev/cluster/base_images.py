@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from onair_dev.commands import succeeds
+from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
-from onair_dev.progress import Step
 from onair_dev.settings import CACHE, KIND_NODE, KIND_NODE_OUT, NODE_BUILT
 
 BASE = "debian:bookworm-slim"

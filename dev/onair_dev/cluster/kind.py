@@ -14,8 +14,8 @@ from onair_dev.cluster.base_images import write
 from onair_dev.cluster.images import Image
 from onair_dev.cluster.nodes import ENV, containers, kubectl, node_names, nodes_report, pods_ready
 from onair_dev.commands import Cancelled, output_of, run_logged, succeeds
+from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
-from onair_dev.progress import Step
 from onair_dev.settings import (
     BUILD,
     CACHE,

@@ -7,8 +7,8 @@ import urllib.request
 
 from onair_dev.cluster.images import Image, ensure_image
 from onair_dev.commands import output_of, succeeds
+from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
-from onair_dev.progress import Step
 from onair_dev.settings import REGISTRY_CONTAINER, REGISTRY_PORT
 
 VOLUME = "onair-registry"

@@ -17,10 +17,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.ticker import MaxNLocator
 
+from onair_dev.console_progress import Progress
 from onair_dev.docs.dashboard import RATE_INTERVALS, Dashboard, Line, PanelData
 from onair_dev.docs.prometheus import Scrapes, prometheus_of
 from onair_dev.failures import Failed
-from onair_dev.progress import Progress
 from onair_dev.settings import ROOT
 
 DASHBOARD = ROOT / "charts/onair/files/dashboards/onair-shows.json"

@@ -27,8 +27,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from onair_dev.commands import last_line
+from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
-from onair_dev.progress import Step
 from onair_dev.settings import LOGS
 
 START_S = 20.0

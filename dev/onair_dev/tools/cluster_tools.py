@@ -5,8 +5,8 @@ import re
 
 from onair_dev import required_programs as programs
 from onair_dev.commands import output_of
+from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
-from onair_dev.progress import Step
 from onair_dev.settings import KIND_NODE, KIND_NODE_OUT
 
 CLIENTS = ("kind", "helm", "kubectl")

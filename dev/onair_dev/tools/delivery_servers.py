@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
-from onair_dev.progress import Step
 from onair_dev.settings import CACHE, ROOT
 
 MODULES = ROOT / "images/servers"

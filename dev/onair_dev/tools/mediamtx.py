@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from onair_dev.progress import Step
+from onair_dev.console_progress import Step
 from onair_dev.settings import CACHE, ROOT
 
 

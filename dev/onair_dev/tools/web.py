@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from onair_dev import commands
+from onair_dev.console_progress import Step
 from onair_dev.exclusive import exclusive
-from onair_dev.progress import Step
 from onair_dev.settings import CACHE, ROOT
 
 WORKSPACE = ROOT / "images/web"

@@ -11,7 +11,7 @@ import pytest
 from onair_dev import __main__ as program
 from onair_dev import exclusive
 from onair_dev.cluster import kind
-from onair_dev.progress import Step
+from onair_dev.console_progress import Step
 from onair_dev.settings import CLUSTER
 
 

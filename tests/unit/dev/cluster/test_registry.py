@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from onair_dev.cluster import registry
-from onair_dev.progress import Step
+from onair_dev.console_progress import Step
 
 
 class Engine:
