@@ -12,9 +12,9 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from onair_dev import commands
-from onair_dev.commands import Cancelled, Command
+from onair_dev import subprocesses
 from onair_dev.failures import Failed
+from onair_dev.subprocesses import Cancelled, Command
 
 HEARTBEAT_S = 15.0
 """Interval of progress lines if the output is not a terminal."""
@@ -45,9 +45,9 @@ class Step:
         stdin: Path | None = None,
         remedy: str = "",
     ) -> None:
-        """Runs a command while showing the last line of its log, see `commands.run_logged`."""
-        self.doing, self.log = doing, commands.log_of(log_name)
-        commands.run_logged(doing, log_name, command, env=env, stdin=stdin, remedy=remedy)
+        """Runs a command while showing the last line of its log, see `subprocesses.run_logged`."""
+        self.doing, self.log = doing, subprocesses.log_of(log_name)
+        subprocesses.run_logged(doing, log_name, command, env=env, stdin=stdin, remedy=remedy)
         self.doing, self.log = "", None
 
     @property
@@ -57,7 +57,7 @@ class Step:
     @property
     def status(self) -> str:
         """The current activity, with the last line of its log."""
-        last = commands.last_line(self.log) if self.log else ""
+        last = subprocesses.last_line(self.log) if self.log else ""
         return " · ".join(part for part in (self.doing, last) if part)
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from onair_dev import commands
+from onair_dev import subprocesses
 from onair_dev.console_progress import Progress, Step, console
 
 PARALLEL_TASKS = 2
@@ -95,10 +95,10 @@ def run_all(command: str, tasks: Sequence[Task], of: int | None = None) -> None:
             try:
                 run.all(progress, pool)
             except BaseException:
-                commands.terminate_all()
+                subprocesses.terminate_all()
                 raise
     finally:
-        commands.allow_new()
+        subprocesses.allow_new()
 
 
 class _Run:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from onair_dev import required_programs as programs
 from onair_dev import venv
-from onair_dev.commands import output_of, run_logged, succeeds
 from onair_dev.failures import Failed
 from onair_dev.required_programs import ProgramOrigin, RequiredProgram
 from onair_dev.settings import (
@@ -32,6 +31,7 @@ from onair_dev.settings import (
     ROOT,
     UDP_NODE_PORTS,
 )
+from onair_dev.subprocesses import output_of, run_logged, succeeds
 
 OLDEST_PYTHON = (3, 11)
 FREE_GB = 25

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from onair_dev.commands import output_of
 from onair_dev.settings import CACHE, KIND_NODE_OUT, VENV
+from onair_dev.subprocesses import output_of
 
 BUILT = KIND_NODE_OUT / "bin"
 WHEELS = CACHE / "wheels"

@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from onair_dev.commands import run_logged, succeeds
 from onair_dev.failures import Failed
 from onair_dev.settings import ROOT, VENV
+from onair_dev.subprocesses import run_logged, succeeds
 
 PYTHON = VENV / "bin/python"
 LOCK = ROOT / "requirements/dev.txt"

@@ -5,10 +5,10 @@ import shutil
 import time
 from pathlib import Path
 
-from onair_dev.commands import succeeds
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import CACHE, KIND_NODE, KIND_NODE_OUT, NODE_BUILT
+from onair_dev.subprocesses import succeeds
 
 BASE = "debian:bookworm-slim"
 NODE_PUBLIC = "kindest/node:v1.34.0"

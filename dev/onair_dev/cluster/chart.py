@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from onair_dev.cluster import registry
 from onair_dev.cluster.images import ROOMS, ROOMS_INSTALLED, Image, all_images, files_of
 from onair_dev.cluster.nodes import ENV, kubectl, pods_ready
-from onair_dev.commands import output_of
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import LOGS, NAMESPACE, NODE_PORTS, RELEASE, ROOT, UDP_NODE_PORTS, url
+from onair_dev.subprocesses import output_of
 from onair_dev.tools.cluster_tools import program
 
 CHART = ROOT / "charts/onair"

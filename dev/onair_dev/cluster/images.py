@@ -16,10 +16,10 @@ from pathlib import Path
 
 from onair_dev.cluster import base_images
 from onair_dev.cluster.base_images import has_image
-from onair_dev.commands import output_of
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import CACHE, CLUSTER, ROOT
+from onair_dev.subprocesses import output_of
 from onair_dev.tools import delivery_servers, web
 from onair_dev.tools.mediamtx import ensure_program
 

@@ -13,7 +13,6 @@ from onair_dev.cluster import base_images, images, registry
 from onair_dev.cluster.base_images import write
 from onair_dev.cluster.images import Image
 from onair_dev.cluster.nodes import ENV, containers, kubectl, node_names, nodes_report, pods_ready
-from onair_dev.commands import Cancelled, output_of, run_logged, succeeds
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import (
@@ -28,6 +27,7 @@ from onair_dev.settings import (
     REGISTRY_CONTAINER,
     UDP_NODE_PORTS,
 )
+from onair_dev.subprocesses import Cancelled, output_of, run_logged, succeeds
 from onair_dev.tools.cluster_tools import program
 
 STAMP = CACHE / f"{CLUSTER}.cluster"

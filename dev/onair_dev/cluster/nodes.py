@@ -8,8 +8,8 @@ import datetime as dt
 import json
 
 from onair_crds.shapes import Document
-from onair_dev.commands import output_of
 from onair_dev.settings import CLUSTER, KIND_NODE_OUT, KUBECONFIG
+from onair_dev.subprocesses import output_of
 from onair_dev.tools.cluster_tools import program
 
 ENV = {"KUBECONFIG": str(KUBECONFIG), "KIND_NODE_OUT": str(KIND_NODE_OUT)}

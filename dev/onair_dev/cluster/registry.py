@@ -6,10 +6,10 @@ import urllib.error
 import urllib.request
 
 from onair_dev.cluster.images import Image, ensure_image
-from onair_dev.commands import output_of, succeeds
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import REGISTRY_CONTAINER, REGISTRY_PORT
+from onair_dev.subprocesses import output_of, succeeds
 
 VOLUME = "onair-registry"
 HOST = f"localhost:{REGISTRY_PORT}"

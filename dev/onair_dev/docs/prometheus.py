@@ -26,10 +26,10 @@ from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from onair_dev.commands import last_line
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import LOGS
+from onair_dev.subprocesses import last_line
 
 START_S = 20.0
 RESPONSE_TIMEOUT_S = 10.0

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from onair_dev.cluster.images import Image
-from onair_dev.commands import output_of
+from onair_dev.subprocesses import output_of
 from onair_dev.tools import web
 
 DPKG_STATUS = "/var/lib/dpkg/status"

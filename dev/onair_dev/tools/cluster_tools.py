@@ -4,10 +4,10 @@ import functools
 import re
 
 from onair_dev import required_programs as programs
-from onair_dev.commands import output_of
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import KIND_NODE, KIND_NODE_OUT
+from onair_dev.subprocesses import output_of
 
 CLIENTS = ("kind", "helm", "kubectl")
 CONTROL_PLANE = ("etcd", "kube-apiserver")

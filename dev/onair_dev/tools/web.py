@@ -5,7 +5,7 @@ import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from onair_dev import commands
+from onair_dev import subprocesses
 from onair_dev.console_progress import Step
 from onair_dev.exclusive import exclusive
 from onair_dev.settings import CACHE, ROOT
@@ -15,7 +15,7 @@ PAGES = ("compositor",)
 MADE = {"node_modules", "dist", "build"}
 """Folders that npm and the build write."""
 AT: list[str | Path] = ["--prefix", WORKSPACE]
-INSTALL: commands.Command = ["npm", "ci", "--ignore-scripts", *AT]
+INSTALL: subprocesses.Command = ["npm", "ci", "--ignore-scripts", *AT]
 REMEDY = "read the log; npm needs its registry, or a mirror that its configuration names"
 
 
@@ -84,6 +84,6 @@ def _install(current: Step | None = None) -> None:
     installed.write_bytes(lock)
 
 
-def _run(current: Step | None, doing: str, log_name: str, command: commands.Command) -> None:
-    run = current.run if current else commands.run_logged
+def _run(current: Step | None, doing: str, log_name: str, command: subprocesses.Command) -> None:
+    run = current.run if current else subprocesses.run_logged
     run(doing, log_name, command, remedy=REMEDY)

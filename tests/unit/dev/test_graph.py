@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from onair_dev import graph
-from onair_dev.commands import Cancelled
 from onair_dev.console_progress import Progress, Step
 from onair_dev.failures import Failed
 from onair_dev.graph import Task, at_the_pace_of, minutes, ready, remaining_s, run_all
+from onair_dev.subprocesses import Cancelled
 
 
 def nothing(_: Step) -> None: ...
