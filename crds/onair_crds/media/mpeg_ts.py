@@ -8,7 +8,7 @@ from itertools import chain, cycle, islice
 from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_crds.media.frame_clock import SAMPLE_RATES_HZ, TICKS_PER_MS, FrameClock, audio_step, video_step
 from onair_crds.media.h264 import DELIMITER, FILLER, START_CODE, length_size, parameter_sets
-from onair_crds.media.metadata import video_format
+from onair_crds.media.stream_metadata import video_format
 
 CELL = 188
 """Bytes of one transport packet."""

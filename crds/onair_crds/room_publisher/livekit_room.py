@@ -10,7 +10,7 @@ from livekit import rtc
 from livekit.rtc._proto import participant_pb2, room_pb2, track_pb2, video_frame_pb2
 
 from onair_crds.contract.program import ProgramRtc
-from onair_crds.media.metadata import VideoFormat
+from onair_crds.media.stream_metadata import VideoFormat
 from onair_crds.room_publisher.address import server_of
 from onair_crds.room_publisher.audio import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
 from onair_crds.room_publisher.livekit_errors import connect_failed, disconnected

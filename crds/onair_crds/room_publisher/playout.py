@@ -8,7 +8,7 @@ import time
 
 from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_crds.media.h264 import access_unit, parameter_sets
-from onair_crds.media.metadata import VideoFormat, video_format
+from onair_crds.media.stream_metadata import VideoFormat, video_format
 from onair_crds.room_publisher.audio import AudioDecoder
 from onair_crds.room_publisher.clock import HOLD_US, ProgramClock, Steps
 from onair_crds.room_publisher.room import Frame, RoomSession

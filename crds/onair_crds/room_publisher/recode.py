@@ -13,7 +13,7 @@ from fractions import Fraction
 import av
 
 from onair_crds.media.flv import SCRIPT, VIDEO, Packet
-from onair_crds.media.metadata import VideoFormat, metadata_packet, video_format
+from onair_crds.media.stream_metadata import VideoFormat, metadata_packet, video_format
 
 MAX_WIDTH, MAX_HEIGHT = 640, 360
 BITRATE_BPS = 700_000

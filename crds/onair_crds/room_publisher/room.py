@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from onair_crds.contract.program import ProgramRtc
-from onair_crds.media.metadata import VideoFormat
+from onair_crds.media.stream_metadata import VideoFormat
 from onair_crds.room_publisher.pipe import SessionProgress
 from onair_crds.session_error import SessionError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from onair_crds.media.flv import SCRIPT, VIDEO, Packet
-from onair_crds.media.metadata import FrameSize, frame_size
+from onair_crds.media.stream_metadata import FrameSize, frame_size
 
 
 class PacketSink(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onair_crds.contract.access_units import Kind, Record, split_config
 from onair_crds.contract.ingest_gateway import Video
 from onair_crds.media.flv import AUDIO, VIDEO, Packet
-from onair_crds.media.metadata import VideoFormat, metadata_packet
+from onair_crds.media.stream_metadata import VideoFormat, metadata_packet
 
 UNKNOWN = Video(codec="H264", width=1280, height=720)
 FRAMERATE = 30.0

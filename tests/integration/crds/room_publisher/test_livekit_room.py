@@ -14,7 +14,7 @@ from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramRtc
-from onair_crds.media.metadata import VideoFormat
+from onair_crds.media.stream_metadata import VideoFormat
 from onair_crds.room_publisher import livekit_room
 from onair_crds.room_publisher.livekit_room import LiveKitRoom
 from onair_crds.room_publisher.room import Frame

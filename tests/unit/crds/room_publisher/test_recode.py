@@ -12,7 +12,7 @@ import pytest
 
 from onair_crds.media.flv import AUDIO, VIDEO, FlvReader, Packet
 from onair_crds.media.h264 import access_unit, parameter_sets
-from onair_crds.media.metadata import VideoFormat, metadata_packet, video_format
+from onair_crds.media.stream_metadata import VideoFormat, metadata_packet, video_format
 from onair_crds.room_publisher.recode import KEY_PATIENCE_S, MAX_HEIGHT, MAX_WIDTH, Recoder
 
 FRAMES = 60

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onair_crds.media.flv import SCRIPT, Packet
-from onair_crds.media.metadata import VideoFormat, frame_size, video_format
+from onair_crds.media.stream_metadata import VideoFormat, frame_size, video_format
 from onair_crds.rtmp import amf
 
 
