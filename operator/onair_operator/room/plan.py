@@ -10,7 +10,7 @@ from onair_crds.contract.participant_roles import verified_role
 from onair_crds.contract.previews import preview_metadata
 from onair_crds.room_server.client import ServerParticipant, ServerRoom
 from onair_crds.room_server.credentials import RoomServerCredentials
-from onair_operator.room.metadata import repaired
+from onair_operator.room.participant_metadata import repaired
 
 NO_OPENING = 2**62
 """Above every opening: of a project that is gone."""

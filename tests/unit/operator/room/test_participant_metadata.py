@@ -8,7 +8,7 @@ import pytest
 
 from onair_crds.resources.enums import Role
 from onair_crds.room_server.client import ServerParticipant
-from onair_operator.room.metadata import MOST_CHARACTERS, repaired
+from onair_operator.room.participant_metadata import MOST_CHARACTERS, repaired
 
 
 def participant(metadata: str, *, publishes: bool = True, changes: bool = True) -> ServerParticipant:
