@@ -43,7 +43,7 @@ from onair_operator.encoder.identity import OperatorKey
 from onair_operator.encoder.page_tokens import PageTokens
 from onair_operator.encoder.renderer_key import RendererKey
 from onair_operator.ingest.gateways import Gateways
-from onair_operator.ingest.previews import GatewayRoomAccess
+from onair_operator.ingest.shown_previews import GatewayRoomAccess
 from onair_operator.reconcile import ReconcileLoop
 from onair_operator.room.kept_rooms import KeptRooms
 from onair_operator.room.providers import RtcProviders

@@ -15,7 +15,7 @@ from onair_crds.resources.project import BroadcastStatus, Project, ProjectStatus
 from onair_crds.resources.source import Source
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.observed import PodView
-from onair_operator.ingest.previews import ShownPreviews
+from onair_operator.ingest.shown_previews import ShownPreviews
 from onair_operator.room.plan import KeptRoom
 
 

@@ -28,7 +28,7 @@ from onair_crds.contract.ingest_gateway import (
 from onair_crds.runtime.bounded_body import bounded_body
 from onair_operator.ingest.gateway_streams import GatewayStreams
 from onair_operator.ingest.preview_push import PreviewPush
-from onair_operator.ingest.previews import GatewayRoomAccess
+from onair_operator.ingest.shown_previews import GatewayRoomAccess
 from onair_operator.ingest.unreachable import GatewayUnreachable
 from onair_operator.settings import GatewaySettings
 

@@ -17,7 +17,7 @@ from onair_crds.contract.ingest_gateway import (
 from onair_crds.contract.program import ProgramSource
 from onair_operator.ingest.client import GatewayClient
 from onair_operator.ingest.gateway_streams import GatewayStreams, News
-from onair_operator.ingest.previews import GatewayRoomAccess, ShownPreviews
+from onair_operator.ingest.shown_previews import GatewayRoomAccess, ShownPreviews
 from onair_operator.settings import GatewaySettings
 
 

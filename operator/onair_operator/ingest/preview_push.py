@@ -18,7 +18,7 @@ import structlog
 from onair_crds.contract.previews import PREVIEWS_PATH, Preview, PreviewRooms, RoomPreviews
 from onair_crds.contract.room_tokens import PREVIEW_LIFE_S, livekit_preview
 from onair_crds.room_server.errors import RoomServerError
-from onair_operator.ingest.previews import GatewayRoomAccess, ShownPreviews
+from onair_operator.ingest.shown_previews import GatewayRoomAccess, ShownPreviews
 from onair_operator.ingest.unreachable import GatewayUnreachable
 
 log = structlog.get_logger()

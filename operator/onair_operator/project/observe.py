@@ -39,7 +39,7 @@ from onair_operator.cluster.watched_kinds import (
 )
 from onair_operator.cluster.world import World
 from onair_operator.encoder.observed import PodView
-from onair_operator.ingest.previews import ShownSource
+from onair_operator.ingest.shown_previews import ShownSource
 from onair_operator.project.observed import NodeView, ObservedProject
 from onair_operator.project.run_quotas import used_up
 from onair_operator.project.stored import read_project

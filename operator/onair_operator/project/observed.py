@@ -15,7 +15,7 @@ from onair_operator.cluster.receiver import Receiver
 from onair_operator.cluster.world import PodRefusal
 from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
-from onair_operator.ingest.previews import ShownPreviews, ShownSource
+from onair_operator.ingest.shown_previews import ShownPreviews, ShownSource
 from onair_operator.room.plan import KeptRoom, RoomServerAccess, RoomView
 from onair_operator.room.providers import RtcProvider
 from onair_operator.scene.observed import ObservedScene

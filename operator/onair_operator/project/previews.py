@@ -13,7 +13,7 @@ from onair_crds.resources.enums import RoomPhase
 from onair_crds.resources.room import RoomParticipant, RoomStatus
 from onair_crds.room_server.client import ServerParticipant
 from onair_operator.cluster.actions import Action, ShowPreviews
-from onair_operator.ingest.previews import ShownPreviews
+from onair_operator.ingest.shown_previews import ShownPreviews
 from onair_operator.project.observed import ObservedProject
 
 

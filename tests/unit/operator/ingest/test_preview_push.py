@@ -16,7 +16,7 @@ from onair_crds.contract.previews import PREVIEWS_PATH, PreviewRooms, RoomPrevie
 from onair_crds.room_server.credentials import RoomServerCredentials
 from onair_operator.ingest import preview_push
 from onair_operator.ingest.preview_push import PreviewPush
-from onair_operator.ingest.previews import GatewayRoomAccess, ShownPreviews, ShownSource
+from onair_operator.ingest.shown_previews import GatewayRoomAccess, ShownPreviews, ShownSource
 from onair_operator.ingest.unreachable import GatewayUnreachable
 
 CAMERA = ShownSource("source-cam", "one", "stream", "Camera")

@@ -15,7 +15,7 @@ from onair_crds.resources.room import RoomParticipant, RoomStatus
 from onair_crds.room_server.client import ServerParticipant
 from onair_operator.cluster.actions import ShowPreviews
 from onair_operator.cluster.watched_kinds import KINDS
-from onair_operator.ingest.previews import ShownPreviews, ShownSource
+from onair_operator.ingest.shown_previews import ShownPreviews, ShownSource
 from onair_operator.project.observe import _previewed
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.previews import previews, show_previews
