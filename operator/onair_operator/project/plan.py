@@ -37,7 +37,7 @@ from onair_operator.project.conditions import on_air_verdict, project_verdict
 from onair_operator.project.deliveries import streams_on_air
 from onair_operator.project.encoders import create_and_delete_pods, follow_encoders
 from onair_operator.project.observed import ObservedProject
-from onair_operator.project.previews import show_previews
+from onair_operator.project.previewed_sources import show_previews
 from onair_operator.project.program import hand_over_program
 from onair_operator.project.room import holds_project, next_room, room_actions
 from onair_operator.project.summary import on_air_since, state_of

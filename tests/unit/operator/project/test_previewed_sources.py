@@ -18,7 +18,7 @@ from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.ingest.shown_previews import ShownPreviews, ShownSource
 from onair_operator.project.observe import _previewed
 from onair_operator.project.observed import ObservedProject
-from onair_operator.project.previews import previews, show_previews
+from onair_operator.project.previewed_sources import previews, show_previews
 from onair_operator.room.plan import RoomView
 
 SINCE = format_time(worlds.NOW)
