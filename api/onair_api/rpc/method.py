@@ -12,9 +12,9 @@ from google.protobuf.message import Message
 from onair_api.auth.callers import Caller, Callers, CallHeaders
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.operation import AnyOperation, Filter, Flag, ResponseKind
-from onair_api.rpc.codecs import Unparsed
 from onair_api.rpc.descriptors import messages_of
 from onair_api.rpc.json_form import filled
+from onair_api.rpc.message_forms import Unparsed
 from onair_api.settings import LimitSettings
 from onair_crds.shapes import JsonObject
 

@@ -10,8 +10,8 @@ from functools import partial
 from onair_api.auth.callers import CallHeaders
 from onair_api.event.stream.message_stream import MessageFraming, MessageStream, MessageStreams
 from onair_api.operation import StreamOperation
-from onair_api.rpc.codecs import BINARY, JSON, Encoded, Form, Unparsed
 from onair_api.rpc.descriptors import messages_of
+from onair_api.rpc.message_forms import BINARY, JSON, Encoded, Form, Unparsed
 from onair_api.settings import LimitSettings
 
 

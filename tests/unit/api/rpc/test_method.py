@@ -21,8 +21,8 @@ from onair_api.operation import (
     Rpc,
     ServiceMethod,
 )
-from onair_api.rpc.codecs import Json, Unparsed
 from onair_api.rpc.json_form import json_of
+from onair_api.rpc.message_forms import JsonForm, Unparsed
 from onair_api.rpc.method import Method
 from onair_api.settings import LimitSettings
 from onair_crds.shapes import JsonObject
@@ -58,7 +58,7 @@ def method(
 
 async def called(tried: Method, request: JsonObject) -> tuple[JsonObject, dict[str, str]]:
     added: dict[str, str] = {}
-    response = await tried(CallHeaders(), Unparsed(json.dumps(request).encode(), Json()), added)
+    response = await tried(CallHeaders(), Unparsed(json.dumps(request).encode(), JsonForm()), added)
     return json_of(response), added
 
 

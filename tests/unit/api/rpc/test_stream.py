@@ -26,10 +26,10 @@ from onair_api.event.stream.session import Session
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
 from onair_api.operation import StreamOperation
-from onair_api.rpc import codecs
-from onair_api.rpc.codecs import BINARY, JSON, Form, Unparsed
+from onair_api.rpc import message_forms
 from onair_api.rpc.descriptors import messages_of
 from onair_api.rpc.json_form import fill
+from onair_api.rpc.message_forms import BINARY, JSON, Form, Unparsed
 from onair_api.rpc.stream import StreamMethod
 from onair_api.settings import EventSettings, LimitSettings, Settings
 from onair_crds.resources.enums import Role
@@ -125,7 +125,7 @@ async def test_an_event_is_converted_once_for_all_streams_of_a_form(
         conversions.append(value)
         fill(message, value)
 
-    monkeypatch.setattr(codecs, "fill", counted)
+    monkeypatch.setattr(message_forms, "fill", counted)
     sent = await received(method, streams, form, event_of(BODY, 1), event_of({**BODY, "id": "2"}, 2))
     assert len(sent) == STREAMS
     assert all(each == sent[0] for each in sent)

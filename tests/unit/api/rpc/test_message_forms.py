@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onair_api.errors import InvalidArgument
-from onair_api.rpc.codecs import Binary, Form, Json
 from onair_api.rpc.descriptors import messages_of, methods
 from onair_api.rpc.json_form import fill
+from onair_api.rpc.message_forms import BinaryForm, Form, JsonForm
 
 KINDS = [messages_of(*each).request for each in sorted(methods())]
 PROJECT = messages_of("live.v21.ProjectService", "UpdateProject").request
@@ -40,14 +40,14 @@ def read(form: Form, data: bytes, kind: type[Message]) -> None:
 @given(st.sampled_from(KINDS), st.binary(max_size=64))
 @settings(max_examples=300, deadline=None)
 def test_any_bytes_are_a_message_or_refused(kind: type[Message], data: bytes) -> None:
-    read(Binary(), data, kind)
-    read(Json(), data, kind)
+    read(BinaryForm(), data, kind)
+    read(JsonForm(), data, kind)
 
 
 @given(st.sampled_from(KINDS), ANYTHING)
 @settings(max_examples=300, deadline=None)
 def test_any_json_is_a_message_or_refused(kind: type[Message], value: Any) -> None:
-    read(Json(), json.dumps(value).encode(), kind)
+    read(JsonForm(), json.dumps(value).encode(), kind)
 
 
 @given(st.data())
@@ -67,7 +67,7 @@ def test_a_message_with_a_few_wrong_bytes_is_read_or_refused(data: st.DataObject
     raw = bytearray(message.SerializeToString())
     for _ in range(data.draw(st.integers(1, 4))):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    read(Binary(), bytes(raw), PROJECT)
+    read(BinaryForm(), bytes(raw), PROJECT)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_message_with_a_few_wrong_bytes_is_read_or_refused(data: st.DataObject
 )
 def test_what_is_no_json_object_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidArgument):
-        Json().json(data, PROJECT, 64)
+        JsonForm().json(data, PROJECT, 64)
 
 
 SNAPSHOT = messages_of("live.v21.ProjectService", "GetProjectBroadcastSnapshot").response
@@ -102,11 +102,11 @@ LAYERS = messages_of("apis.layout.v2.LayerService", "ListLayers").response
 def test_json_is_written_as_the_library_reads_it(kind: type[Message], value: dict[str, Any]) -> None:
     message = kind()
     fill(message, value)
-    assert json_format.Parse(Json().encode(message), kind()) == message
+    assert json_format.Parse(JsonForm().encode(message), kind()) == message
 
 
 def test_an_empty_body_is_an_empty_message() -> None:
-    for form in (Binary(), Json()):
+    for form in (BinaryForm(), JsonForm()):
         assert form.json(b"", PROJECT, 64) == {}
 
 
@@ -114,14 +114,14 @@ def test_a_message_deeper_than_protobuf_reads_is_refused() -> None:
     deep: Any = 1
     for _ in range(60):
         deep = {"a": deep}
-    assert Json().json(orjson.dumps({"metadata": deep}), PROJECT, 64) == {"metadata": deep}
+    assert JsonForm().json(orjson.dumps({"metadata": deep}), PROJECT, 64) == {"metadata": deep}
     raw = b"\x20\x01"
     for _ in range(60):  # Value, Struct and entry around it
         entry = b"\x0a\x01a\x12" + _size(raw) + raw
         struct = b"\x0a" + _size(entry) + entry
         raw = b"\x2a" + _size(struct) + struct
     with pytest.raises(InvalidArgument):
-        Binary().json(b"\x22" + _size(raw) + raw, PROJECT, 64)
+        BinaryForm().json(b"\x22" + _size(raw) + raw, PROJECT, 64)
 
 
 def _size(data: bytes) -> bytes:

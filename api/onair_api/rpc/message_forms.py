@@ -64,7 +64,7 @@ class Form(Codec[Message | Encoded, Unparsed], ABC):
         """The fields of a message."""
 
 
-class Binary(Form):
+class BinaryForm(Form):
     def name(self) -> str:
         return "proto"
 
@@ -86,7 +86,7 @@ class Binary(Form):
         return json_of(message)
 
 
-class Json(Form):
+class JsonForm(Form):
     def name(self) -> str:
         return "json"
 
@@ -109,7 +109,7 @@ class Json(Form):
         return known_json(fields_of(kind.DESCRIPTOR), value)
 
 
-BINARY, JSON = Binary(), Json()
+BINARY, JSON = BinaryForm(), JsonForm()
 
 
 def form_of(content_type: str) -> Form:
