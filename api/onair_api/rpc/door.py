@@ -25,8 +25,8 @@ from onair_api.auth.callers import CallHeaders
 from onair_api.connection.http_connection import transport_of
 from onair_api.errors import Code
 from onair_api.http.endpoint import call_headers
+from onair_api.rpc.connect_errors import meaning_of, wire_error
 from onair_api.rpc.content_types import TEXTS, WEB, content_type_of, refusal_of
-from onair_api.rpc.errors import meaning_of, wire_error
 from onair_api.rpc.message_forms import BINARY, JSON, Encoded, Form, Unparsed, form_of
 from onair_api.rpc.method import Method
 from onair_api.rpc.stream import StreamMethod
