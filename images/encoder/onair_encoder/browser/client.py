@@ -10,7 +10,7 @@ from typing import Any
 
 from onair_crds.contract.program import ProgramVideo
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.encode.codecs import exact_framerate
+from onair_encoder.encode.codec_options import exact_framerate
 from onair_encoder.encode.paint import Paints, reduced_tick_us, tick_us
 from onair_encoder.paths import BROWSER_SOCKET
 

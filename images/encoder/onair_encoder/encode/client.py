@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.encode.codecs import exact_framerate
+from onair_encoder.encode.codec_options import exact_framerate
 from onair_encoder.encode.paint import Paints, capture_age_ms, capture_phase_s, off_phase_ms
 from onair_encoder.encode.progress import AGAIN, FOLLOW, EncodeProgress
 from onair_encoder.encode.wall_clock import wall_ahead_s

@@ -6,7 +6,7 @@ import math
 
 from onair_crds.contract.program import Program
 from onair_encoder.encode.captured_rate import RATE_OPTION
-from onair_encoder.encode.codecs import codec_options, encoded_rate
+from onair_encoder.encode.codec_options import codec_options, encoded_rate
 from onair_encoder.encode.progress import PROGRESS_OPTIONS
 from onair_encoder.paths import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK, START_GATE
 

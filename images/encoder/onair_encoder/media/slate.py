@@ -13,7 +13,7 @@ from itertools import cycle
 from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
 from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.encode.codecs import codec_options, encoded_rate
+from onair_encoder.encode.codec_options import codec_options, encoded_rate
 from onair_encoder.process.start import start
 
 AAC_FRAME_SAMPLES = 1024

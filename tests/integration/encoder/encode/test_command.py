@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onair_crds.contract.program import Program, ProgramVideo
-from onair_encoder.encode.codecs import codec_options, encoded_rate
+from onair_encoder.encode.codec_options import codec_options, encoded_rate
 from onair_encoder.encode.command import DROP_THRESHOLD, IN_STEP, keyframes
 from onair_encoder.encode.progress import ProgressParser
 

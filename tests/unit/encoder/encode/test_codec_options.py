@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from onair_crds.contract.program import ProgramVideo
-from onair_encoder.encode.codecs import encoder_threads, exact_framerate
+from onair_encoder.encode.codec_options import encoder_threads, exact_framerate
 
 
 @pytest.mark.parametrize(
