@@ -21,7 +21,7 @@ SOUND = "sine=frequency=1000:sample_rate=48000"
 def command(
     video_kbps: int = 400, options: Sequence[str] = (), picture: str = PICTURE, sound: str = SOUND
 ) -> list[str]:
-    """A test pattern with a clock, a 1 kHz tone; encoded as `encode/command.py` does, but for the inputs."""
+    """A test pattern with a clock, a 1 kHz tone; encoded by the options of `encode/ffmpeg_command.py`."""
     rate = f"{video_kbps}k"
     return [
         *("ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-re"),

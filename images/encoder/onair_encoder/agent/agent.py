@@ -17,7 +17,7 @@ from onair_encoder.agent.first_frame import FirstFrame
 from onair_encoder.agent.kept_destinations import with_kept
 from onair_encoder.agent.page import Page
 from onair_encoder.encode.client import ProgressClient, want_another_start, want_pipeline
-from onair_encoder.encode.command import ffmpeg_command
+from onair_encoder.encode.ffmpeg_command import ffmpeg_command
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.input import MediaInput
 from onair_encoder.media.slate_switch import Switch

@@ -16,7 +16,7 @@ from onair_crds.contract.program import Program, ProgramDestination
 from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent import program_file
 from onair_encoder.agent.agent import Agent
-from onair_encoder.encode.command import ffmpeg_command
+from onair_encoder.encode.ffmpeg_command import ffmpeg_command
 
 Command = list[str] | None
 

@@ -9,7 +9,7 @@ import pytest
 
 from onair_crds.contract.program import Program, ProgramVideo
 from onair_encoder.encode.codec_options import codec_options, encoded_rate
-from onair_encoder.encode.command import DROP_THRESHOLD, IN_STEP, keyframes
+from onair_encoder.encode.ffmpeg_command import DROP_THRESHOLD, IN_STEP, keyframes
 from onair_encoder.encode.progress import ProgressParser
 
 SECONDS, FRAMERATE = 4, 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
-from onair_encoder.encode.command import ffmpeg_command, keyframes
+from onair_encoder.encode.ffmpeg_command import ffmpeg_command, keyframes
 
 PROGRAM = Program(
     project="show",
