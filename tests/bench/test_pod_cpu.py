@@ -14,7 +14,7 @@ from tests.support.shows import FacadeClient
 
 from onair_crds.contract.program import Program, ProgramVideo
 from onair_crds.shapes import Document
-from onair_encoder.browser.launch import FLAGS, PROGRAM
+from onair_encoder.browser.chromium_command import FLAGS, PROGRAM
 from onair_encoder.browser.sandbox import OFF
 from onair_encoder.encode.ffmpeg_command import ffmpeg_command
 from onair_encoder.paths import START_GATE

@@ -15,8 +15,8 @@ from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser import bounds, sandbox
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
+from onair_encoder.browser.chromium_command import launch
 from onair_encoder.browser.frame_trace import FrameTrace, Trace
-from onair_encoder.browser.launch import launch
 from onair_encoder.browser.left_workers import LeftWorkers
 from onair_encoder.browser.page_canvas import PageCanvas
 from onair_encoder.browser.page_error import PageError, page_error_text

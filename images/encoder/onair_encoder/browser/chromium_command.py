@@ -1,4 +1,4 @@
-"""Starts a Chromium process that is steered over a pipe."""
+"""The command line of a Chromium that is steered over a pipe, and its start."""
 
 from __future__ import annotations
 
