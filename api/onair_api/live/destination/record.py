@@ -6,7 +6,7 @@ from onair_api.live.connection_record import connection
 from onair_api.live.destination import passphrase
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import Message, WireField, message_of
-from onair_api.writes.credentials import Credentials
+from onair_api.writes.credential_secrets import Credentials
 from onair_crds.kube.store import Entry
 from onair_crds.resources.destination import DestinationSpec
 from onair_crds.shapes import JsonObject

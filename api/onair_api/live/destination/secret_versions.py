@@ -12,7 +12,7 @@ from onair_api.wire.decode import Decoder
 from onair_api.wire.message import REFERENCE, WireField
 from onair_api.wire.model_violations import check
 from onair_api.wire.working_copy import working_copy
-from onair_api.writes.credentials import Credentials, inline_secrets, was_refused
+from onair_api.writes.credential_secrets import Credentials, inline_secrets, was_refused
 from onair_crds.kube.store import Entry
 from onair_crds.resources.destination import DestinationSpec
 from onair_crds.shapes import JsonObject

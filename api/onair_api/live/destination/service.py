@@ -14,7 +14,7 @@ from onair_api.live.destination.record import destination_record
 from onair_api.live.destination.secret_versions import SecretVersions
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
-from onair_api.writes.credentials import Credentials
+from onair_api.writes.credential_secrets import Credentials
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import same
 from onair_api.writes.writer import Writer

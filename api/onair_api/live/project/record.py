@@ -12,7 +12,7 @@ from onair_api.live.project.studio_renderer import with_renderer_url
 from onair_api.live.source.record import SourceRecords
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
-from onair_api.writes.credentials import Credentials
+from onair_api.writes.credential_secrets import Credentials
 from onair_crds.kube.store import Entry
 from onair_crds.resources.encoding import Encoding, target_bitrate_bps
 from onair_crds.resources.project import ProjectSpec, SourceTrigger

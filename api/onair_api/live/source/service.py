@@ -18,7 +18,7 @@ from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.list_page import page_of
 from onair_api.wire.spec import created_spec, updated_spec
-from onair_api.writes.credentials import was_refused
+from onair_api.writes.credential_secrets import was_refused
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import same
 from onair_api.writes.removal import remove_all

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import CREDENTIALS
-from onair_api.writes.credentials import Credentials
+from onair_api.writes.credential_secrets import Credentials
 from onair_api.writes.identifiers import new_id
 from onair_crds.contract.ingest import STREAM_KEY, secret_name
 from onair_crds.contract.labels import SOURCE_LABEL

@@ -17,7 +17,7 @@ from onair_api.live.collection.service import Collections
 from onair_api.live.project.record import ProjectRecords
 from onair_api.live.source.record import SourceRecords
 from onair_api.settings import LimitSettings
-from onair_api.writes.credentials import Credentials
+from onair_api.writes.credential_secrets import Credentials
 from onair_crds.contract.ingest import Ingest
 from onair_crds.resources.enums import Role
 from onair_crds.runtime import steps
