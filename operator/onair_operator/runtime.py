@@ -39,8 +39,8 @@ from onair_operator.cluster.watched_kinds import BY_ROOM, KINDS, POD, PROJECT, T
 from onair_operator.cluster.world import World
 from onair_operator.destination.metrics import RECORDINGS
 from onair_operator.encoder.fleet import Fleet
-from onair_operator.encoder.identity import OperatorKey
 from onair_operator.encoder.page_tokens import PageTokens
+from onair_operator.encoder.pod_identity import OperatorKey
 from onair_operator.encoder.renderer_key import RendererKey
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.shown_previews import GatewayRoomAccess

@@ -17,7 +17,7 @@ from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.queue import WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
-from onair_operator.encoder.identity import OperatorKey
+from onair_operator.encoder.pod_identity import OperatorKey
 
 
 class RecordingApiServer:

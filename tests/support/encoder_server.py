@@ -17,7 +17,7 @@ from tests.support.control_plane import free_port
 from onair_crds.contract.pod import CERTIFICATE, CONTACT_PATH, PRIVATE_KEY, PROGRAM_PATH, STATUS_PATH
 from onair_crds.contract.program import EncoderStatus, Program
 from onair_operator.encoder import connection
-from onair_operator.encoder.identity import OperatorKey, pod_identity
+from onair_operator.encoder.pod_identity import OperatorKey, pod_identity
 
 ADDRESS, SILENT_ADDRESS = "127.0.0.1", "127.0.0.2"
 """Of the server, and of one that accepts connections and never says a word."""

@@ -36,7 +36,7 @@ from onair_crds.contract.program import (
     ProgramDestination,
     ProgramVideo,
 )
-from onair_operator.encoder.identity import OperatorKey, pod_identity
+from onair_operator.encoder.pod_identity import OperatorKey, pod_identity
 
 POD = "show-run-1"
 NO_MORE = PageNetwork()

@@ -25,8 +25,8 @@ from onair_operator.cluster.source_actions import SourceActions
 from onair_operator.cluster.watched_kinds import BY_ROOM, MADE_FOR, POD, PROJECT, SECRET, SOURCE, secrets_of
 from onair_operator.cluster.world import PodRefusal, World
 from onair_operator.encoder.cost import cost_of
-from onair_operator.encoder.identity import OperatorKey, pod_identity
 from onair_operator.encoder.placement import regions_by_distance
+from onair_operator.encoder.pod_identity import OperatorKey, pod_identity
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
 from onair_operator.specs.identity_secret import unclaimed_identity

@@ -7,7 +7,7 @@ import base64
 from onair_crds.contract.labels import OPERATOR_KEY_TYPE
 from onair_crds.kube.client import KubeClient
 from onair_operator.cluster.own_secret import own_secret
-from onair_operator.encoder.identity import OperatorKey
+from onair_operator.encoder.pod_identity import OperatorKey
 
 NAME = "onair-operator-signing"
 DATA_KEY = "private.pem"

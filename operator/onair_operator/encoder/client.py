@@ -12,8 +12,8 @@ import structlog
 from onair_crds.contract.program import EncoderStatus
 from onair_operator.encoder.connection import EncoderConnection
 from onair_operator.encoder.contact import ContactKeeper
-from onair_operator.encoder.identity import OperatorKey
 from onair_operator.encoder.observed import EncoderView, PodView, reported
+from onair_operator.encoder.pod_identity import OperatorKey
 from onair_operator.encoder.program_push import ProgramPush
 from onair_operator.encoder.unreachable import EncoderUnreachable
 

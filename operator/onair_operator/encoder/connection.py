@@ -17,8 +17,8 @@ from onair_crds.contract.pod import (
     pinned,
 )
 from onair_crds.contract.program import Contact, EncoderStatus, Program
-from onair_operator.encoder.identity import OperatorKey
 from onair_operator.encoder.observed import PodView
+from onair_operator.encoder.pod_identity import OperatorKey
 from onair_operator.encoder.program_push import ProgramRefused, RevisionStale
 from onair_operator.encoder.unreachable import EncoderUnreachable
 

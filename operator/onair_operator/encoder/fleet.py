@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Coroutine
 
 from onair_operator.encoder.client import EncoderClient
-from onair_operator.encoder.identity import OperatorKey
 from onair_operator.encoder.observed import EncoderView, PodView
+from onair_operator.encoder.pod_identity import OperatorKey
 
 
 class Fleet:

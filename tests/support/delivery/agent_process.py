@@ -13,7 +13,7 @@ from typing import Self
 from tests.support.control_plane import free_port
 
 from onair_crds.contract.program import Program
-from onair_operator.encoder.identity import OperatorKey, pod_identity
+from onair_operator.encoder.pod_identity import OperatorKey, pod_identity
 
 POD = "show-run-1"
 PATHS = {

@@ -19,7 +19,7 @@ from onair_crds.contract.program import Contact, EncoderStatus, Program
 from onair_operator.encoder import contact
 from onair_operator.encoder.client import EncoderClient
 from onair_operator.encoder.connection import EncoderConnection
-from onair_operator.encoder.identity import OperatorKey, pod_identity
+from onair_operator.encoder.pod_identity import OperatorKey, pod_identity
 from onair_operator.encoder.program_push import digest
 from onair_operator.encoder.unreachable import EncoderUnreachable
 

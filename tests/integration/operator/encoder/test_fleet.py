@@ -21,7 +21,7 @@ from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
 from onair_operator.encoder.connection import CONNECT_TIMEOUT_S
 from onair_operator.encoder.fleet import Fleet
-from onair_operator.encoder.identity import OperatorKey
+from onair_operator.encoder.pod_identity import OperatorKey
 
 DEAD = 50
 

@@ -24,7 +24,7 @@ from onair_crds.contract.program import ProgramDestination
 from onair_encoder.agent.agent import Agent
 from onair_operator.encoder import connection, contact
 from onair_operator.encoder.client import EncoderClient
-from onair_operator.encoder.identity import OperatorKey, pod_identity
+from onair_operator.encoder.pod_identity import OperatorKey, pod_identity
 
 KEY = OperatorKey.generate()
 MAIN = ProgramDestination(id="main", type="RTMP", url="rtmp://media.example/live")

@@ -21,7 +21,7 @@ from onair_crds.contract.pod import CONTACT_PATH, OPERATOR_KEY, PROGRAM_PATH, SN
 from onair_crds.contract.program import Program
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.control_api import ControlApi
-from onair_operator.encoder.identity import OperatorKey
+from onair_operator.encoder.pod_identity import OperatorKey
 
 pytestmark = pytest.mark.fuzz
 

@@ -9,7 +9,7 @@ import pytest
 
 from onair_crds.contract.pod import CONTROL_AUDIENCE, PROGRAM_SCOPE
 from onair_encoder.agent.control_token import scope_of
-from onair_operator.encoder.identity import TOKEN_LIFE, OperatorKey
+from onair_operator.encoder.pod_identity import TOKEN_LIFE, OperatorKey
 
 KEY = OperatorKey.generate()
 POD = "show-run-1"

@@ -12,7 +12,7 @@ from tests.support.worlds import pod
 from onair_crds.contract.program import EncoderStatus
 from onair_operator.encoder import client as module
 from onair_operator.encoder.client import STARTING_S, EncoderClient
-from onair_operator.encoder.identity import OperatorKey
+from onair_operator.encoder.pod_identity import OperatorKey
 from onair_operator.encoder.unreachable import EncoderUnreachable
 
 
