@@ -16,7 +16,7 @@ from onair_encoder.agent import changes, control_api
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.control_api import ControlApi
 from onair_encoder.publish import operator_contact
-from onair_encoder.publish.kinds import KINDS
+from onair_encoder.publish.destination_kinds import KINDS
 from onair_encoder.publish.output import DeliverySession, Output
 
 

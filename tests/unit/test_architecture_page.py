@@ -26,7 +26,7 @@ WIRED_BY = {
     OPERATOR / "project/observe.py": OPERATOR / "reconcilers.py",
     OPERATOR / "project/plan.py": OPERATOR / "reconcilers.py",
     OPERATOR / "encoder/connection.py": OPERATOR / "encoder/client.py",
-    ENCODER / "publish/rtmp/output.py": ENCODER / "publish/kinds.py",
+    ENCODER / "publish/rtmp/output.py": ENCODER / "publish/destination_kinds.py",
 }
 """Files that are called through an object which another file has made or registered."""
 Column = list[tuple[int, Path]]

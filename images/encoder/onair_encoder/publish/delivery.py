@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from onair_crds.contract.program import DestinationState, ProgramDestination
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
+from onair_encoder.publish.destination_kinds import KINDS
 from onair_encoder.publish.destination_publisher import DestinationPublisher
 from onair_encoder.publish.encoder_run import EncoderRun
-from onair_encoder.publish.kinds import KINDS
 from onair_encoder.publish.supplied_destination import Counters, SuppliedDestination
 
 

@@ -26,7 +26,7 @@ from onair_crds.contract.times import format_time
 from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS, Api
 from onair_crds.shapes import Document
 from onair_encoder.agent.agent import Agent
-from onair_encoder.publish.kinds import KINDS
+from onair_encoder.publish.destination_kinds import KINDS
 from onair_operator import reconcile
 from onair_operator.cluster import node_leases
 from onair_operator.cluster.node_leases import LEASE_NAMESPACE
