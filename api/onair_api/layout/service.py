@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from contextlib import suppress
 
-from onair_api.access.layouts import deletable_layout, owned_layout, project_of, visible_projects
+from onair_api.access.visible_layouts import deletable_layout, owned_layout, project_of, visible_projects
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import LAYOUT

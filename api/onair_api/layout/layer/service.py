@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_api.access.layouts import owned_layout
+from onair_api.access.visible_layouts import owned_layout
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import NotFound

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from onair_api.access.layouts import visible_projects
 from onair_api.access.ownership import owned_project
+from onair_api.access.visible_layouts import visible_projects
 from onair_api.auth.api_keys import Backend
 from onair_api.auth.callers import Caller
 from onair_api.auth.guest_codes import UNKNOWN, GuestCodes, StoredCode
