@@ -16,7 +16,7 @@ from tests.support.waiting import wait_for
 from onair_crds.shapes import Document
 from onair_operator.encoder.cost import Cost
 from onair_operator.settings import OperatorSettings
-from onair_operator.specs.pod import unclaimed_pod
+from onair_operator.specs.pod_manifest import unclaimed_pod
 
 PODS = f"/api/v1/namespaces/{SHOWS}/pods"
 LEVEL = "pod-security.kubernetes.io"

@@ -9,7 +9,7 @@ from onair_crds.kube.apis import PODS, SECRETS
 from onair_operator.encoder.cost import Cost
 from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
 from onair_operator.specs.identity_secret import unclaimed_identity
-from onair_operator.specs.pod import unclaimed_pod
+from onair_operator.specs.pod_manifest import unclaimed_pod
 
 
 async def test_a_spare_pod_and_its_identity_can_be_claimed(operated_namespace: OperatedNamespace) -> None:

@@ -10,7 +10,7 @@ from tests.support.worlds import SETTINGS, project
 from onair_operator.encoder.cost import Cost
 from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
 from onair_operator.specs.identity_secret import unclaimed_identity
-from onair_operator.specs.pod import unclaimed_pod
+from onair_operator.specs.pod_manifest import unclaimed_pod
 
 CLAIM = Claim(project(), "run", 2)
 SPARE = unclaimed_pod(

@@ -30,7 +30,7 @@ from onair_operator.settings import (
 )
 from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
 from onair_operator.specs.identity_secret import unclaimed_identity
-from onair_operator.specs.pod import unclaimed_pod
+from onair_operator.specs.pod_manifest import unclaimed_pod
 
 GOLDEN = Path(__file__).parent / "golden"
 DATA = {"tls.crt": "c", "tls.key": "k", "verify.pem": "v", "snapshot.key": "s"}
