@@ -55,7 +55,7 @@ from onair_api.rpc import routes as rpc_routes
 from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_api.writes.credential_secrets import Credentials
-from onair_api.writes.quotas import Quotas
+from onair_api.writes.quota_enforcement import Quotas
 from onair_api.writes.writer import Writer
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError

@@ -21,7 +21,7 @@ from onair_api.auth.tokens import Issued
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import GUEST_CODE, PROJECT
 from onair_api.errors import NotFound
-from onair_api.writes.quotas import Quotas
+from onair_api.writes.quota_enforcement import Quotas
 from onair_crds.contract.labels import CREATED_ANNOTATION, GUEST_CODE_LABEL, GUEST_CODE_TYPE
 from onair_crds.contract.owners import owner_reference
 from onair_crds.contract.times import format_time

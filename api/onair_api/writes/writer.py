@@ -18,7 +18,7 @@ from onair_api.metrics import WRITE_CONFLICTS
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import annotation_changes, compare_and_swap, spec_changes
 from onair_api.writes.outside_urls import check_urls
-from onair_api.writes.quotas import Quotas
+from onair_api.writes.quota_enforcement import Quotas
 from onair_api.writes.request_note import CreationClock, RequestNote
 from onair_crds.backoff import backoff_s
 from onair_crds.contract.inside_addresses import InsideRules

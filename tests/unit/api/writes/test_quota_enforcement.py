@@ -10,7 +10,7 @@ import pytest
 from onair_api.cache.view import View
 from onair_api.live.broadcast.run import is_on_air
 from onair_api.settings import QuotaPart, QuotaSettings
-from onair_api.writes.quotas import LARGEST_OBJECT, QuotaExceeded, Quotas, metadata_bytes
+from onair_api.writes.quota_enforcement import LARGEST_OBJECT, QuotaExceeded, Quotas, metadata_bytes
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document
 
