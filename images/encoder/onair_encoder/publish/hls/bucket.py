@@ -7,7 +7,7 @@ from collections.abc import Callable
 from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.hls.requests import BucketRequests, Response
+from onair_encoder.publish.hls.bucket_requests import BucketRequests, Response
 from onair_encoder.publish.hls.storage_error import (
     Changed,
     ConditionsUnsupported,

@@ -9,7 +9,7 @@ import pytest
 
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.hls.requests import BucketRequests
+from onair_encoder.publish.hls.bucket_requests import BucketRequests
 
 MORE_THAN_KERNELS_HOLD = bytes(32 * 2**20)
 SMALL = bytes(200_000)

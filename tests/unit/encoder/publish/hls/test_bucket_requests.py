@@ -14,8 +14,8 @@ from tests.support.waiting import until
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls import request_progress
+from onair_encoder.publish.hls.bucket_requests import BucketRequests
 from onair_encoder.publish.hls.request_progress import LEAST_S, LOOK_S
-from onair_encoder.publish.hls.requests import BucketRequests
 
 PARTS = 8
 LOOKS = round(LEAST_S / LOOK_S)
