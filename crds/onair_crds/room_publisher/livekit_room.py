@@ -15,7 +15,7 @@ from onair_crds.room_publisher.address import server_of
 from onair_crds.room_publisher.audio import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
 from onair_crds.room_publisher.livekit_errors import connect_failed, disconnected
 from onair_crds.room_publisher.pipe import SessionProgress
-from onair_crds.room_publisher.room import Frame, RoomSession
+from onair_crds.room_publisher.room_providers import Frame, RoomSession
 from onair_crds.session_error import SessionError
 
 CONNECT_TIMEOUT_S = 2.5

@@ -11,7 +11,7 @@ from onair_crds.media.h264 import access_unit, parameter_sets
 from onair_crds.media.stream_metadata import VideoFormat, video_format
 from onair_crds.room_publisher.audio import AudioDecoder
 from onair_crds.room_publisher.clock import HOLD_US, ProgramClock, Steps
-from onair_crds.room_publisher.room import Frame, RoomSession
+from onair_crds.room_publisher.room_providers import Frame, RoomSession
 
 CHUNK_US = 10_000
 STILL_US = 100_000

@@ -25,8 +25,8 @@ from onair_crds.room_publisher.pipe import (
 )
 from onair_crds.room_publisher.playout import Playout
 from onair_crds.room_publisher.recode import Recoder
-from onair_crds.room_publisher.room import RoomSession, room_of
 from onair_crds.room_publisher.room_client import PREVIEW
+from onair_crds.room_publisher.room_providers import RoomSession, room_of
 from onair_crds.room_publisher.video_flow import VideoFlow
 from onair_crds.session_error import SessionError
 

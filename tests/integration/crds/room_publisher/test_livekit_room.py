@@ -17,7 +17,7 @@ from onair_crds.contract.program import ProgramRtc
 from onair_crds.media.stream_metadata import VideoFormat
 from onair_crds.room_publisher import livekit_room
 from onair_crds.room_publisher.livekit_room import LiveKitRoom
-from onair_crds.room_publisher.room import Frame
+from onair_crds.room_publisher.room_providers import Frame
 from onair_crds.session_error import SessionError
 
 pytestmark = pytest.mark.media
