@@ -36,10 +36,10 @@ from onair_operator.project.broadcast_state_machine import BroadcastStep, has_en
 from onair_operator.project.conditions import on_air_verdict, project_verdict
 from onair_operator.project.deliveries import streams_on_air
 from onair_operator.project.encoders import create_and_delete_pods, follow_encoders
+from onair_operator.project.next_room import holds_project, next_room, room_actions
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.previewed_sources import show_previews
 from onair_operator.project.program import hand_over_program
-from onair_operator.project.room import holds_project, next_room, room_actions
 from onair_operator.project.summary import on_air_since, state_of
 from onair_operator.scene.conditions import missing, newly_failed, with_failed_layers
 from onair_operator.settings import OperatorSettings

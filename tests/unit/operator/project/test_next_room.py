@@ -16,9 +16,9 @@ from onair_crds.resources.project import Project
 from onair_crds.resources.room import MAX_SHOWN_PARTICIPANTS, RoomStatus
 from onair_crds.room_server.client import ServerParticipant
 from onair_operator.cluster.actions import KeepRoom, Requeue, SetFinalizer
+from onair_operator.project.next_room import holds_project, next_room, room_actions
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.plan import make_plan
-from onair_operator.project.room import holds_project, next_room, room_actions
 from onair_operator.room.plan import KeptRoom, RoomView
 
 NOW = worlds.NOW

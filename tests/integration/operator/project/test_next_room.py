@@ -25,7 +25,7 @@ from onair_crds.kube.apis import CUSTOM, SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_crds.resources.enums import Role
 from onair_crds.shapes import Document, JsonObject
-from onair_operator.project import room as room_plan
+from onair_operator.project import next_room as room_plan
 from onair_operator.room import kept_rooms
 from onair_operator.settings import RoomSettings
 
