@@ -22,7 +22,7 @@ from onair_encoder.publish.srt.refusals import refusal
 from onair_encoder.publish.srt.sender_messages import SenderReport, SenderSettings
 
 _SOURCE = str(Path(onair_encoder.__file__).parent.parent)
-COMMAND = [sys.executable, "-S", "-m", "onair_encoder.publish.srt.sender"]
+COMMAND = [sys.executable, "-S", "-m", "onair_encoder.publish.srt.sender_process"]
 """Without site packages. Secrets go through the socket, so that no process list has them."""
 MAX_UNSENT_BYTES = 4 * 2**20
 CONGESTED_MS, RELIEVED_MS = 700, 200

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.media
 
 ATTEMPTS, MOST = 3, 2
 """A far end that does not get a core for 200 ms has let a timeout pass."""
-SENDER = "onair_encoder.publish.srt.sender"
+SENDER = "onair_encoder.publish.srt.sender_process"
 PASSPHRASE = "a phrase of some length"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from onair_encoder.publish.srt import libsrt, sender
+from onair_encoder.publish.srt import libsrt, sender_process
 from onair_encoder.publish.srt.libsrt import SrtError
 from onair_encoder.publish.srt.refusals import NO_SERVER
 
@@ -67,12 +67,12 @@ def connect(
         raise ProcessEnded(code)
 
     found = [(socket.AF_INET, each, 9000) for each in addresses]
-    monkeypatch.setattr(sender, "SrtSocket", sockets)
-    monkeypatch.setattr(sender, "report", lambda **report: reports.append(report))
-    monkeypatch.setattr(sender, "end", end)
+    monkeypatch.setattr(sender_process, "SrtSocket", sockets)
+    monkeypatch.setattr(sender_process, "report", lambda **report: reports.append(report))
+    monkeypatch.setattr(sender_process, "end", end)
     line = json.dumps({**SETTINGS, "addresses": found}).encode() + b"\n"
     with contextlib.suppress(ProcessEnded):
-        sender.SrtSender(io.BufferedReader(io.BytesIO(line)))._connect()
+        sender_process.SrtSender(io.BufferedReader(io.BytesIO(line)))._connect()
     return sockets, reports
 
 
