@@ -17,7 +17,7 @@ from onair_crds.resources.destination import Destination, HlsPackaging, ObjectSt
 from onair_crds.resources.values import SecretKeyRef
 from onair_operator.cluster.receiver import Receiver
 from onair_operator.room.providers import RtcProvider
-from onair_operator.room.tokens import publisher_token
+from onair_operator.room.publisher_tokens import publisher_token
 from onair_operator.secret.observed import SecretView
 
 ProgramType = Literal["RTMP", "RTMPS", "SRT", "RTC", "HLS"]

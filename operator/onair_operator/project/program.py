@@ -32,7 +32,7 @@ from onair_operator.project.broadcast_state_machine import BroadcastStep, on_the
 from onair_operator.project.deliveries import kept_destinations
 from onair_operator.project.encoders import unyielded_s, wanted_pod
 from onair_operator.project.observed import ObservedProject
-from onair_operator.room.tokens import renderer_access, valid_until
+from onair_operator.room.publisher_tokens import renderer_access, valid_until
 from onair_operator.scene.observed import is_scene, page_url, selected
 from onair_operator.settings import OperatorSettings
 
