@@ -29,7 +29,7 @@ from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.receiver import Receiver
-from onair_operator.cluster.renderer_key import renderer_key
+from onair_operator.cluster.renderer_key_secret import renderer_key
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.room_secret import ensure_room_secret
 from onair_operator.cluster.server_secrets import ensure_server_secrets, keep_server_secrets

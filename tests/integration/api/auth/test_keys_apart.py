@@ -14,7 +14,7 @@ from tests.support.waiting import wait_for
 from onair_crds.contract.renderer_token import PRIVATE_PEM, PUBLIC_PEM, RENDERER_KEY_SECRET
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.client import KubeClient
-from onair_operator.cluster.renderer_key import renderer_key
+from onair_operator.cluster.renderer_key_secret import renderer_key
 
 TOKEN = "/live/v2/authentication/token"
 
