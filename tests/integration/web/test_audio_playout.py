@@ -7,7 +7,7 @@ import base64
 import pytest
 from tests.support.scene.browser import tab
 
-from onair_encoder.sources.relay import SCRIPTS
+from onair_encoder.sources.source_relay import SCRIPTS
 
 pytestmark = pytest.mark.media
 

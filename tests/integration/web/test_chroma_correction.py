@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.scene.browser import tab
 
-from onair_encoder.sources.relay import SCRIPTS
+from onair_encoder.sources.source_relay import SCRIPTS
 
 pytestmark = pytest.mark.media
 

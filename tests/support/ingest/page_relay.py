@@ -17,7 +17,7 @@ from onair_crds.contract.ingest_gateway import reader_token
 from onair_crds.contract.program import ProgramSource
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_encoder.loopback import serve as serve_to_pages
-from onair_encoder.sources.relay import SourceRelay
+from onair_encoder.sources.source_relay import SourceRelay
 from onair_ingest.mediamtx.rtmp_player import MediaServer
 from onair_ingest.readers.readers import Readers
 from onair_ingest.readers.routes import ReaderRoutes

@@ -23,7 +23,7 @@ from onair_crds.contract.access_units import (
     VideoConfig,
     config_payload,
 )
-from onair_encoder.sources.relay import SCRIPTS
+from onair_encoder.sources.source_relay import SCRIPTS
 
 RATE = 10
 SAMPLE_RATE = 48_000

@@ -26,7 +26,7 @@ from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.operator_contact import OperatorContact
 from onair_encoder.publish.supplied_destination import SuppliedDestination, now
-from onair_encoder.sources.relay import SourceRelay
+from onair_encoder.sources.source_relay import SourceRelay
 
 TICK_S = 0.1
 STREAMS_END_S = 10.0

@@ -13,7 +13,7 @@ from tests.support.loopback_server import on_loopback
 
 from onair_crds.contract.program import ProgramSource
 from onair_encoder.loopback import serve
-from onair_encoder.sources.relay import SCRIPTS, SourceRelay
+from onair_encoder.sources.source_relay import SCRIPTS, SourceRelay
 
 
 class ReaderGateway:
