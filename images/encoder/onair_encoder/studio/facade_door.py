@@ -18,7 +18,7 @@ from onair_crds.contract.pod import FACADE_PATH
 from onair_crds.contract.program import Program, ProgramRoomServer
 from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.until_one_ends import until_one_ends
-from onair_encoder.studio.room_signalling import signalling_url
+from onair_encoder.studio.room_signalling import RoomSignalling, room_signalling
 
 INTERFACES = frozenset({"grpcweb", "live", "layout", "event", "webrtc"})
 """First parts of the facade's paths that pages of the studio have a use for."""
@@ -84,7 +84,7 @@ class FacadeDoor:
         )
         try:
             if request.headers.get("Upgrade", "").lower() == "websocket":
-                room = signalling_url(self._room_server, path) if self._room_server else None
+                room = room_signalling(self._room_server, path) if self._room_server else None
                 return await _pass_socket(self._session, url, room, request)
             return await _pass_request(self._session, url, request, origin)
         except (aiohttp.ClientError, TimeoutError) as error:
@@ -144,14 +144,14 @@ async def _pass_request(
 
 
 async def _pass_socket(
-    session: aiohttp.ClientSession, url: URL, room: URL | None, request: web.Request
+    session: aiohttp.ClientSession, url: URL, room: RoomSignalling | None, request: web.Request
 ) -> web.StreamResponse:
     """
     Args:
         room: where else signalling may go, if the facade cannot take it.
     """
     try:
-        far = await _connect(session, url, request, FALL_BACK_S if room else HANDSHAKE_TIMEOUT_S)
+        far = await _connect(session, url, request, {}, FALL_BACK_S if room else HANDSHAKE_TIMEOUT_S)
     except (aiohttp.ClientError, TimeoutError) as error:
         refused = error.status if isinstance(error, aiohttp.WSServerHandshakeError) else None
         if room is None or (refused and refused < 500):
@@ -160,7 +160,7 @@ async def _pass_socket(
             return web.Response(status=refused if refused >= 400 else 502)
         log("facade.room-joined-without", error=type(error).__name__)
         try:
-            far = await _connect(session, room, request, HANDSHAKE_TIMEOUT_S)
+            far = await _connect(session, room.url, request, room.headers, HANDSHAKE_TIMEOUT_S)
         except aiohttp.WSServerHandshakeError as refusal:
             return web.Response(status=refusal.status if refusal.status >= 400 else 502)
     async with far:
@@ -176,14 +176,18 @@ async def _pass_socket(
 
 
 async def _connect(
-    session: aiohttp.ClientSession, url: URL, request: web.Request, timeout_s: float
+    session: aiohttp.ClientSession,
+    url: URL,
+    request: web.Request,
+    headers: dict[str, str],
+    timeout_s: float,
 ) -> aiohttp.ClientWebSocketResponse:
     offered = [each.strip() for each in request.headers.get("Sec-WebSocket-Protocol", "").split(",")]
     async with asyncio.timeout(timeout_s):
         return await session.ws_connect(
             url,
             protocols=[each for each in offered if each],
-            headers=_passed_on(request),
+            headers=[*_passed_on(request), *headers.items()],
             heartbeat=HEARTBEAT_S,
             max_msg_size=MAX_MESSAGE,
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, unquote_plus
+from dataclasses import dataclass
+from urllib.parse import unquote_plus
 
 from yarl import URL
 
@@ -10,13 +11,19 @@ from onair_crds.contract.program import ProgramRoomServer
 from onair_crds.contract.rooms import SIGNAL_PATH
 
 _PATHS = frozenset({f"{SIGNAL_PATH}/rtc", f"{SIGNAL_PATH}/rtc/v1"})
-_TOKEN = "access_token"  # noqa: S105 - the name of a field
-_REPLACED = frozenset({_TOKEN, "publish"})
-"""`publish` would join under another identity than the token's."""
+_OF_THE_PAGE = frozenset({"access_token", "publish"})
+"""Who joins: the token of the page, and what would join under another identity than a token's."""
 
 
-def signalling_url(server: ProgramRoomServer, target: str) -> URL | None:
-    """The address that takes a WebSocket of signalling, with the agent's token in the place of the page's.
+@dataclass(frozen=True)
+class RoomSignalling:
+    url: URL
+    """Takes a WebSocket of signalling."""
+    headers: dict[str, str]
+
+
+def room_signalling(server: ProgramRoomServer, target: str) -> RoomSignalling | None:
+    """The request for what a page asks of the facade, with the agent's token in the place of the page's.
 
     Args:
         target: path and query at the facade.
@@ -27,10 +34,10 @@ def signalling_url(server: ProgramRoomServer, target: str) -> URL | None:
     path, _, query = target.partition("?")
     if path not in _PATHS:
         return None
-    kept = [
-        field
-        for field in query.split("&")
-        if field and unquote_plus(field.partition("=")[0]) not in _REPLACED
-    ]
-    fields = [*kept, f"{_TOKEN}={quote(server.token.get_secret_value(), safe='')}"]
-    return URL(f"{server.url.rstrip('/')}{path.removeprefix(SIGNAL_PATH)}?{'&'.join(fields)}", encoded=True)
+    fields = (field for field in query.split("&") if field)
+    kept = "&".join(each for each in fields if unquote_plus(each.partition("=")[0]) not in _OF_THE_PAGE)
+    url = f"{server.url.rstrip('/')}{path.removeprefix(SIGNAL_PATH)}{'?' if kept else ''}{kept}"
+    # In no query: that is what servers log
+    return RoomSignalling(
+        URL(url, encoded=True), {"Authorization": f"Bearer {server.token.get_secret_value()}"}
+    )

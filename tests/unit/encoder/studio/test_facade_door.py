@@ -261,9 +261,10 @@ async def test_a_page_of_scenes_joins_its_room_without_a_facade_that_is_away(
     app.router.add_route("*", "/{path:.*}", serve)
     async with on_loopback(app) as facade:
         door[0].want(scene_with_room("http://127.0.0.1:9" if away == "closed" else facade, room_server), PAGE)
-        assert await joined_at(door, session) == "at /rtc?access_token=of-the-agent"
-        assert await joined_at(door, session, "/webrtc/v2/rtc/v1") == "at /rtc/v1?access_token=of-the-agent"
+        assert await joined_at(door, session) == "at /rtc"
+        assert await joined_at(door, session, "/webrtc/v2/rtc/v1") == "at /rtc/v1"
         over.set()
+    assert [each["Authorization"] for each in room_server.seen] == ["Bearer of-the-agent"] * 2
 
 
 async def test_a_facade_that_refuses_is_taken_at_its_word(
