@@ -157,14 +157,17 @@ def on_air(
         server = stack.enter_context(RtmpContainer(own_image("mediamtx")))
         rooms = LiveKitServer(folder, host, room={"auto_create": False})
         media = {"tcp_port": rooms.tcp_port, "udp_port": rooms.udp_port, "node_ip": host}
-        rooms.configure(rtc={**media, "use_external_ip": False, "ips": {"includes": [f"{host}/32"]}})
+        rooms.configure(
+            bind_addresses=["127.0.0.1", host],  # pods reach it, too
+            rtc={**media, "use_external_ip": False, "ips": {"includes": [f"{host}/32"]}},
+        )
         stack.enter_context(rooms)
         add_credentials(resources)
         resources.add_secret(resources.release, INGEST_SECRET, "Opaque", {INGEST_SECRET_KEY: SECRET})
         ingest = IngestPod(folder, f"http://{host}:{hook_port}", SECRET.encode())
         names = {"showNamespace": resources.shows, "releaseNamespace": resources.release}
         gateways = {"gateways": [{"name": "onair-ingest-0", "url": f"http://{host}:{ingest.port}"}]}
-        both = {**names, "rooms": {"url": rooms.http_url}, "inside": {"refused": False}}
+        both = {**names, "rooms": {"url": f"http://{host}:{rooms.port}"}, "inside": {"refused": False}}
         operator_settings = {
             **both,
             "inside": {
