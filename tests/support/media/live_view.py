@@ -111,6 +111,23 @@ class LiveView:
         self._ending.set()
         self._thread.join(10)
 
+    def connect_again(self, timeout_s: float = 30.0) -> None:
+        """Goes on with the stream that follows one that has ended."""
+        deadline = time.monotonic() + timeout_s
+        self._thread.join(timeout_s)
+        while True:
+            self._failure, self._graph, self._heard_until_s = None, None, 0.0
+            self._thread = threading.Thread(target=self._run, daemon=True)
+            self._thread.start()
+            try:
+                self.frame()
+            except AssertionError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+            else:
+                return
+
     def frame(self, timeout_s: float = 20.0) -> DecodedFrame:
         """The next frame."""
         with self._news:
