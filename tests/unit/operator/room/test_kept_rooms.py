@@ -170,7 +170,7 @@ async def test_a_room_that_cannot_be_looked_at_keeps_no_other_from_it(
     assert (seen.error, odd.error) == (None, "internal error (RecursionError)")
 
 
-class Reader:
+class ReadCredentials:
     """Credentials as they are read from their Secret."""
 
     def __init__(self) -> None:
@@ -179,7 +179,7 @@ class Reader:
 
 def test_how_the_server_is_reached_is_known_once_its_credentials_are() -> None:
     assert KeptRooms().access is None
-    reader = Reader()
+    reader = ReadCredentials()
     rooms = KeptRooms(RoomServer("http://rooms.svc:7880/", cast(Any, reader)))
     assert rooms.access is None
     reader.known = RoomServerCredentials("key", SECRET)
