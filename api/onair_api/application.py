@@ -38,9 +38,9 @@ from onair_api.live.broadcast.service import Broadcasts
 from onair_api.live.broadcast.snapshot import Encoders
 from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
+from onair_api.live.project.project_sources import ProjectSources
 from onair_api.live.project.record import ProjectRecords
 from onair_api.live.project.service import Projects
-from onair_api.live.project.sources import ProjectSources
 from onair_api.live.room.join_identities import JoinIdentities
 from onair_api.live.room.kept_values import KeptValues
 from onair_api.live.room.room_admission import RoomAdmission

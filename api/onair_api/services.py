@@ -20,8 +20,8 @@ from onair_api.live.authentication.service import Authentication
 from onair_api.live.broadcast.service import Broadcasts
 from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
+from onair_api.live.project.project_sources import ProjectSources
 from onair_api.live.project.service import Projects
-from onair_api.live.project.sources import ProjectSources
 from onair_api.live.room.kept_values import KeptValues
 from onair_api.live.room.room_admission import RoomAdmission
 from onair_api.live.room.service import Rooms

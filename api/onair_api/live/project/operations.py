@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import COHOSTS, CONTRIBUTORS, OWNERS, VIEWERS
+from onair_api.live.project.project_sources import ProjectSources
 from onair_api.live.project.service import Projects
-from onair_api.live.project.sources import ProjectSources
 from onair_api.operation import Docs, Errors, Flag, Http, Messages, Operation, Rpc, ServiceMethod
 
 PATH = "/live/v2/collection/{collectionId}/project"

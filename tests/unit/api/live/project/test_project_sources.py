@@ -9,7 +9,7 @@ import pytest
 from tests.support.owned_project import HOST, IDS, cluster_with
 from tests.support.recording_writer import RecordingWriter
 
-from onair_api.live.project.sources import ProjectSources
+from onair_api.live.project.project_sources import ProjectSources
 from onair_api.settings import LimitSettings
 from onair_crds.shapes import JsonObject
 
