@@ -7,7 +7,7 @@ import hashlib
 from onair_crds.contract.program import KeptDestination, ProgramDestination
 from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
-from onair_operator.destination.program import (
+from onair_operator.destination.program_destinations import (
     KEPT_REASONS,
     Deliveries,
     DestinationRefusal,

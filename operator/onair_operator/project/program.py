@@ -25,7 +25,7 @@ from onair_crds.resources.enums import BroadcastPhase, RoomPhase
 from onair_crds.resources.project import BroadcastStatus
 from onair_operator.cluster.actions import Action, PushProgram, Requeue
 from onair_operator.cluster.queue import Key
-from onair_operator.destination.program import deliveries, wanted
+from onair_operator.destination.program_destinations import deliveries, wanted
 from onair_operator.encoder.observed import PodView
 from onair_operator.encoder.program_push import digest
 from onair_operator.project.broadcast_state_machine import BroadcastStep, on_the_way

@@ -11,8 +11,8 @@ from tests.support.worlds import delivering, destination, encoder, held, on_air,
 from onair_crds.contract.program import KeptDestination, Program, ProgramDestination
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_operator.cluster.actions import PushProgram
-from onair_operator.destination import program as destination_program
-from onair_operator.destination.program import DestinationRefusal, program_destination
+from onair_operator.destination import program_destinations as destination_program
+from onair_operator.destination.program_destinations import DestinationRefusal, program_destination
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.providers import RtcProvider
 

@@ -14,7 +14,7 @@ from onair_crds.contract.program import ProgramRoomServer, ProgramRtc
 from onair_crds.contract.scene import ProgramLayout
 from onair_crds.room_server.credentials import RoomServerCredentials
 from onair_crds.shapes import Claims, Document
-from onair_operator.destination.program import DestinationRefusal, program_destination
+from onair_operator.destination.program_destinations import DestinationRefusal, program_destination
 from onair_operator.encoder.program_push import digest
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.program import wanted_program

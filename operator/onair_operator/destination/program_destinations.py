@@ -41,7 +41,7 @@ class DestinationRefused(Exception):
         self.refusal = DestinationRefusal(reason, message)
 
 
-class Surroundings(Protocol):
+class DeliveryContext(Protocol):
     """What is known of a project, as far as its destinations are delivered with it."""
 
     @property
@@ -60,7 +60,7 @@ Deliveries = Mapping[str, ProgramDestination | DestinationRefusal]
 """By the name of the destination; a disabled one is as it would be."""
 
 
-def deliveries(observed: Surroundings, rooms_until: dt.datetime | None = None) -> Deliveries:
+def deliveries(observed: DeliveryContext, rooms_until: dt.datetime | None = None) -> Deliveries:
     """Each destination as the encoder is to see it, or why it cannot be.
 
     Of several that would publish as one, the oldest does: a server takes one publisher, so that they
@@ -87,7 +87,7 @@ def wanted(destination: Destination) -> bool:
 
 
 def _program(
-    destination: Destination, observed: Surroundings, rooms_until: dt.datetime | None
+    destination: Destination, observed: DeliveryContext, rooms_until: dt.datetime | None
 ) -> ProgramDestination | DestinationRefusal:
     """As `program_destination`; one that cannot be read is refused, so that the others are delivered to."""
     try:

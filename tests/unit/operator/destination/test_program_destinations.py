@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from onair_crds.resources.destination import ObjectStorage
-from onair_operator.destination.program import DestinationRefused, Secrets, storage
+from onair_operator.destination.program_destinations import DestinationRefused, Secrets, storage
 from onair_operator.secret.observed import SecretView
 
 KEYS = {"access": "AK", "secret": "SK", "token": "ST"}
