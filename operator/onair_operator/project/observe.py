@@ -42,7 +42,7 @@ from onair_operator.encoder.observed import PodView
 from onair_operator.ingest.shown_previews import ShownSource
 from onair_operator.project.observed import NodeView, ObservedProject
 from onair_operator.project.run_quotas import used_up
-from onair_operator.project.stored import read_project
+from onair_operator.project.stored_project import read_project
 from onair_operator.project.triggers import acting, may_start
 from onair_operator.scene.observe import observe as observe_scene
 from onair_operator.secret.observed import SecretView
