@@ -69,7 +69,7 @@ def test_a_class_has_its_name_alone() -> None:
     """Two of one name mean two things, and a reader takes one for the other."""
     places = places_of_classes()
     assert {package for found in places.values() for package, _ in found} == PACKAGES.keys()
-    twice = {name: found for name, found in places.items() if len(found) > 1 and not name.startswith("_")}
+    twice = {name: found for name, found in places.items() if len(found) > 1}
     assert {name: found for name, found in twice.items() if name not in OF_SEVERAL_PROGRAMS} == {}
     assert OF_SEVERAL_PROGRAMS.keys() - twice.keys() == set(), "these stand once by now"
 

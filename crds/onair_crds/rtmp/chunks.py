@@ -58,7 +58,7 @@ class ChunkError(ValueError):
 
 
 @dataclass(slots=True)
-class _Stream:
+class _ChunkStream:
     timestamp_ms: int = 0
     delta_ms: int = 0
     length: int = 0
@@ -81,7 +81,7 @@ class ChunkReader:
         """Chunks so far: each takes time, also one that brings a single byte or none."""
         self._max_message = max_message
         self._buffer = bytearray()
-        self._streams: dict[int, _Stream] = {}
+        self._streams: dict[int, _ChunkStream] = {}
 
     def feed(self, data: bytes) -> Iterator[RtmpMessage]:
         """The messages that are complete now.
@@ -101,10 +101,10 @@ class ChunkReader:
                     self.chunk_size = max(1, int.from_bytes(message.body[:4], "big") & 0x7FFFFFFF)
                 yield message
 
-    def _stream(self, number: int) -> _Stream:
+    def _stream(self, number: int) -> _ChunkStream:
         if number not in self._streams and len(self._streams) >= MAX_STREAMS:
             raise ChunkError("too many chunk streams")
-        return self._streams.setdefault(number, _Stream())
+        return self._streams.setdefault(number, _ChunkStream())
 
     def _chunk(self) -> tuple[int, RtmpMessage | None]:
         """Length of the next chunk, 0 if it is not complete, and the message that it completes."""
@@ -116,7 +116,7 @@ class ChunkReader:
         if len(buffer) < at + header:
             return 0, None
         stream = self._stream(number)
-        parsed = _Stream(**{name: getattr(stream, name) for name in _Stream.__slots__})
+        parsed = _ChunkStream(**{name: getattr(stream, name) for name in _ChunkStream.__slots__})
         if kind < 3:
             time = int.from_bytes(buffer[at : at + 3], "big")
             parsed.extended = time == _EXTENDED

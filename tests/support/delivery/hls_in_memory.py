@@ -170,7 +170,7 @@ class HlsInMemory:
         """What follows is of a process that begins with what is on disk."""
         self._monkeypatch.setattr(leftovers, "SPOOL", self.disk)
         self._monkeypatch.setattr(leftovers, "_leftovers", {})
-        self._monkeypatch.setattr(prefix_lock, "_PLACES", {})
+        self._monkeypatch.setattr(prefix_lock, "_HELD_PREFIXES", {})
 
     def wanted(self, id_: str = "archive", **storage: Any) -> ProgramDestination:
         place = {"region": "r", "bucket": "shows", "access_key": "AK", "secret_key": "s3cret"}

@@ -50,7 +50,7 @@ class _Receivers:
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _PendingDelivery:
     event: Event | None
     """None: what was lost is told."""
     receivers: _Receivers
@@ -74,14 +74,14 @@ class _Waiting:
 
 class _Queue:
     def __init__(self) -> None:
-        self.waiting: deque[_Waiting] = deque()
+        self.waiting: deque[_PendingDelivery] = deque()
         self.deliveries = 0
         self.bytes = 0
 
     def add(self, event: Event, sessions: list[Session]) -> None:
         last = self.waiting[-1].receivers if self.waiting else None
         receivers = last if last and last.sessions == sessions else _Receivers([*sessions])
-        self.waiting.append(_Waiting(event, receivers))
+        self.waiting.append(_PendingDelivery(event, receivers))
         self.deliveries += len(sessions)
         self.bytes += event.size
 
@@ -249,6 +249,6 @@ def _lost(queue: _Queue) -> _Queue:
             dropped += len(left)
     EVENTS_DROPPED.labels("too_many").inc(dropped)
     after = _Queue()
-    after.waiting.append(_Waiting(None, _Receivers([*streams])))
+    after.waiting.append(_PendingDelivery(None, _Receivers([*streams])))
     after.deliveries = len(streams)
     return after

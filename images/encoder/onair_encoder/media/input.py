@@ -17,24 +17,24 @@ class MediaInput:
     def __init__(self, switch: Switch) -> None:
         self.streams = 0
         self._switch = switch
-        self._current: _Stream | None = None
+        self._current: _FfmpegConnection | None = None
 
     async def listen(self) -> asyncio.Server:
         MEDIA_SOCKET.unlink(missing_ok=True)
         loop = asyncio.get_running_loop()
         return await loop.create_unix_server(self._stream, MEDIA_SOCKET)
 
-    def _stream(self) -> _Stream:
+    def _stream(self) -> _FfmpegConnection:
         if self._current:
             self._current.close()
         self.streams += 1
         log("stream.begins", number=self.streams)
         self._switch.live_begins()
-        self._current = _Stream(self._switch.live)
+        self._current = _FfmpegConnection(self._switch.live)
         return self._current
 
 
-class _Stream(asyncio.Protocol):
+class _FfmpegConnection(asyncio.Protocol):
     """One connection of ffmpeg's. Packets are passed on in the call that brings them: no task is woken."""
 
     def __init__(self, put: Callable[[Packet], None]) -> None:

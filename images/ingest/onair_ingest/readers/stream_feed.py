@@ -17,7 +17,7 @@ MAX_BEHIND_BYTES = 2 * MAX_GOP_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _QueuedRecord:
     record: Record
     since_s: float
 
@@ -35,7 +35,7 @@ class ReaderQueue:
 
     def __init__(self, first: list[Record]) -> None:
         now_s = time.monotonic()
-        self._queue = deque(_Waiting(record, now_s) for record in first)
+        self._queue = deque(_QueuedRecord(record, now_s) for record in first)
         self._bytes = sum(len(record.payload) for record in first)
         self._waits_for_key = not any(record.kind is Kind.VIDEO for record in first)
         self._gap = False
@@ -54,7 +54,7 @@ class ReaderQueue:
                 self.dropped += self._gap
                 return
             self._waits_for_key = False
-        self._queue.append(_Waiting(record, now_s))
+        self._queue.append(_QueuedRecord(record, now_s))
         self._bytes += len(record.payload)
         self._changed.set()
 
@@ -64,7 +64,7 @@ class ReaderQueue:
         kept = {each.record.kind: each.record for each in self._queue if each.record.kind in configs}
         self.dropped += len(self._queue) - len(kept)
         now_s = time.monotonic()
-        self._queue = deque(_Waiting(record, now_s) for record in kept.values())
+        self._queue = deque(_QueuedRecord(record, now_s) for record in kept.values())
         self._bytes = sum(len(record.payload) for record in kept.values())
         self._waits_for_key = self._gap = True
 

@@ -14,12 +14,12 @@ Prefix = tuple[str | None, str, str, str]
 
 
 @dataclass
-class _Place:
+class _HeldPrefix:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     holder: PrefixLock | None = None
 
 
-_PLACES: dict[Prefix, _Place] = {}
+_HELD_PREFIXES: dict[Prefix, _HeldPrefix] = {}
 
 
 def prefix_of(storage: ProgramStorage) -> Prefix:
@@ -39,7 +39,7 @@ class PrefixLock:
         self._vod = storage.vod
         self._wait_s = wait_s
         self._drains = drains
-        self._place = _PLACES.setdefault(prefix_of(storage), _Place())
+        self._place = _HELD_PREFIXES.setdefault(prefix_of(storage), _HeldPrefix())
 
     @property
     def held(self) -> bool:
