@@ -56,7 +56,7 @@ class Metrics(Protocol):
         """A watch or list ended by an error: `gone` when it was too old to be resumed, else `broken`."""
 
 
-class Timing(Protocol):
+class ReflectorTimeouts(Protocol):
     """Timeouts of a reflector, in seconds."""
 
     @property
@@ -98,7 +98,12 @@ class Reflector:
     """One list and watch. `run` never returns; `synced` and `age_s` say how far the store can be trusted."""
 
     def __init__(
-        self, client: KubeClient, store: Store, target: WatchTarget, timing: Timing, metrics: Metrics
+        self,
+        client: KubeClient,
+        store: Store,
+        target: WatchTarget,
+        timing: ReflectorTimeouts,
+        metrics: Metrics,
     ) -> None:
         self.listener: Listener | None = None
         self.kind = target.kind
