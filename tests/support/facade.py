@@ -20,7 +20,7 @@ from tests.support.waiting import wait_for
 from onair_api.__main__ import server
 from onair_api.cache.view import View
 from onair_api.event.changes.announcer import KINDS
-from onair_api.event.custom.bus import Bus
+from onair_api.event.custom.bus import EventBus
 from onair_api.event.event import Position
 from onair_api.services import Services
 from onair_api.settings import CacheSettings, ListenSettings, Settings
@@ -86,7 +86,7 @@ class FacadeThread:
         return self.services.cluster.view
 
     @property
-    def bus(self) -> Bus:
+    def bus(self) -> EventBus:
         """Its connection with Redis, where its settings have one."""
         bus = self.services.events.bus
         assert bus

@@ -13,7 +13,7 @@ from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.event.changes.announcer import ChangeAnnouncer
 from onair_api.event.changes.event_details import EventDetails
-from onair_api.event.custom.bus import Bus
+from onair_api.event.custom.bus import EventBus
 from onair_api.event.custom.event_publisher import EventPublisher
 from onair_api.event.custom.publication import decode_publication
 from onair_api.event.custom.room_events import RoomEvents
@@ -56,7 +56,7 @@ class Events:
         delivery = EventDelivery(
             buffer, SubscriptionLimits(settings.events), settings.events.bytes_per_owner_s
         )
-        self.bus = Bus(settings.redis, events, buffer, delivery.deliver) if settings.redis.url else None
+        self.bus = EventBus(settings.redis, events, buffer, delivery.deliver) if settings.redis.url else None
         redis = self.bus.redis if self.bus else None
         self.details = EventDetails(redis, self._redis_connected)
         self.announcer = ChangeAnnouncer(records, events.prefix, self.details, buffer, delivery.deliver)

@@ -59,7 +59,7 @@ class _Channel:
     that they are subscribed, as nobody waits long for Redis."""
 
 
-class Bus:
+class EventBus:
     def __init__(
         self, redis: RedisSettings, settings: EventSettings, buffer: ReplayBuffer, deliver: Deliver
     ) -> None:

@@ -12,7 +12,7 @@ from onair_api.auth.identity import Identity
 from onair_api.auth.roles import GUESTS
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import PermissionDenied
-from onair_api.event.custom.bus import Bus, redis_unavailable
+from onair_api.event.custom.bus import EventBus, redis_unavailable
 from onair_api.event.custom.publication import Publication
 from onair_api.event.event import Event, Position, dumps
 
@@ -22,7 +22,7 @@ PUBLISH_ACCESS = ByAccessToken(GUESTS)
 
 
 class EventPublisher:
-    def __init__(self, cluster: Cluster, bus: Bus | None) -> None:
+    def __init__(self, cluster: Cluster, bus: EventBus | None) -> None:
         self._cluster = cluster
         self._bus = bus
 

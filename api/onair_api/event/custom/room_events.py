@@ -10,7 +10,7 @@ from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import COLLECTION
-from onair_api.event.custom.bus import Bus
+from onair_api.event.custom.bus import EventBus
 from onair_api.event.event import ROOM_FAMILY, Event, Position, dumps
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
@@ -19,7 +19,7 @@ _IDS = uuid.UUID("0f0c6c2e-3a53-5b6e-8a64-5c8b5df1c0a7")
 
 
 class RoomEvents:
-    def __init__(self, cluster: Cluster, bus: Bus | None, prefix: str) -> None:
+    def __init__(self, cluster: Cluster, bus: EventBus | None, prefix: str) -> None:
         self._cluster = cluster
         self._bus = bus
         self._prefix = prefix

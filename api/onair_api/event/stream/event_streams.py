@@ -18,7 +18,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import PROJECT
 from onair_api.errors import ResourceExhausted, Unauthenticated
 from onair_api.event.changes.announcer import KINDS
-from onair_api.event.custom.bus import Bus
+from onair_api.event.custom.bus import EventBus
 from onair_api.event.replay.replayer import Replayer
 from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.owner_turns import OwnerTurns
@@ -40,7 +40,7 @@ class EventStreams:
         self,
         cluster: Cluster,
         settings: Settings,
-        bus: Bus | None,
+        bus: EventBus | None,
         delivery: EventDelivery,
         replayer: Replayer,
         revoked: Callable[[str, Identity], bool],
