@@ -17,7 +17,7 @@ from onair_crds.resources.base import Resource
 from onair_crds.resources.kinds import KINDS
 from onair_operator.cluster.actions import Action, ResourceEvent, WriteStatus
 from onair_operator.cluster.apply import Applier
-from onair_operator.cluster.key_failures import Failures
+from onair_operator.cluster.key_failures import KeyFailures
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.lookups import (
     gateways_of_pull,
@@ -68,7 +68,7 @@ class ReconcileLoop:
         self._store = store
         self._queue = queue
         self._settings = settings
-        self._failures = Failures(queue)
+        self._failures = KeyFailures(queue)
         self._layout_pace = Pace(LAYOUT_INTERVAL_S)
         self._world: World | None = None
         """While this process leads."""

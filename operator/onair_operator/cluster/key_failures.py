@@ -24,7 +24,7 @@ class _Failing:
     """Of a missing right."""
 
 
-class Failures:
+class KeyFailures:
     def __init__(self, queue: WorkQueue) -> None:
         self._queue = queue
         self._failing: dict[Key, _Failing] = {}

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from onair_crds.kube.errors import ApiError, ApiUnavailable
-from onair_operator.cluster.key_failures import FORBIDDEN_RETRY_S, LAST_RETRY_S, Failures
+from onair_operator.cluster.key_failures import FORBIDDEN_RETRY_S, LAST_RETRY_S, KeyFailures
 from onair_operator.cluster.queue import Key
 
 SHOW = Key("Project", "show")
@@ -26,7 +26,7 @@ UNAVAILABLE = ApiUnavailable(503, "ServiceUnavailable", "starting")
 class KeyFailuresSetting:
     def __init__(self) -> None:
         self.waits: list[float] = []
-        self.failures = Failures(
+        self.failures = KeyFailures(
             cast(Any, SimpleNamespace(add_after=lambda key, delay_s: self.waits.append(delay_s)))
         )
 
