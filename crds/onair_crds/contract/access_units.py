@@ -37,7 +37,7 @@ _HEADER = struct.Struct(">BBHqq")
 KEY, GAP = 1, 2
 
 
-class Kind(IntEnum):
+class UnitKind(IntEnum):
     VIDEO_CONFIG = 1
     AUDIO_CONFIG = 2
     VIDEO = 3
@@ -62,7 +62,7 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    kind: Kind
+    kind: UnitKind
     pts_us: int
     dts_us: int
     payload: bytes
@@ -82,7 +82,9 @@ def decode(data: bytes) -> Record:
     """
     try:
         kind, flags, _, pts_us, dts_us = _HEADER.unpack_from(data)
-        return Record(Kind(kind), pts_us, dts_us, data[_HEADER.size :], bool(flags & KEY), bool(flags & GAP))
+        return Record(
+            UnitKind(kind), pts_us, dts_us, data[_HEADER.size :], bool(flags & KEY), bool(flags & GAP)
+        )
     except (struct.error, ValueError) as error:
         raise RecordError("not a record of a stream") from error
 

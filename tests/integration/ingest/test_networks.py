@@ -14,7 +14,7 @@ from tests.support.ingest.network import Network
 from tests.support.ingest.reader import reading
 from tests.support.waiting import wait_for
 
-from onair_crds.contract.access_units import Kind
+from onair_crds.contract.access_units import UnitKind
 from onair_crds.contract.ingest_gateway import stream_of_key
 
 pytestmark = pytest.mark.media
@@ -103,7 +103,7 @@ async def test_srt_makes_up_for_a_network_that_loses_every_twentieth_packet(
     steps = [round((later - earlier) / 1000) for earlier, later in pairwise(times)]
     assert max(steps[:-4]) < 50, "each picture has come"
     assert len(reader.pictures()) == 150
-    assert not [record for record in reader.records if record.kind is Kind.VIDEO and record.gap]
+    assert not [record for record in reader.records if record.kind is UnitKind.VIDEO and record.gap]
 
 
 def test_an_encoder_on_a_network_slower_than_its_stream_stays_connected(

@@ -14,8 +14,8 @@ import httpx
 from onair_crds.contract.access_units import (
     ACCESS_UNITS_SUFFIX,
     STILL_SUFFIX,
-    Kind,
     Record,
+    UnitKind,
     decode,
     split_config,
 )
@@ -27,7 +27,9 @@ class Reader:
     socket: aiohttp.ClientWebSocketResponse
     records: list[Record] = field(default_factory=list)
 
-    async def read(self, count: int, kind: Kind = Kind.VIDEO, timeout_s: float = 15.0) -> list[Record]:
+    async def read(
+        self, count: int, kind: UnitKind = UnitKind.VIDEO, timeout_s: float = 15.0
+    ) -> list[Record]:
         """Reads until so many records of a kind have come from here on; returns them."""
         found: list[Record] = []
         async with asyncio.timeout(timeout_s):
@@ -62,9 +64,9 @@ class Reader:
         decoder: av.VideoCodecContext = av.CodecContext.create("h264", "r")
         frames = []
         for record in self.records:
-            if record.kind is Kind.VIDEO_CONFIG:
+            if record.kind is UnitKind.VIDEO_CONFIG:
                 decoder.extradata = split_config(record.payload)[1]
-            elif record.kind is Kind.VIDEO:
+            elif record.kind is UnitKind.VIDEO:
                 packet = av.Packet(record.payload)
                 packet.pts, packet.dts = record.pts_us, record.dts_us
                 frames += decoder.decode(packet)
@@ -76,9 +78,9 @@ class Reader:
         decoder: av.AudioCodecContext = av.CodecContext.create("aac", "r")
         count = 0
         for record in self.records:
-            if record.kind is Kind.AUDIO_CONFIG:
+            if record.kind is UnitKind.AUDIO_CONFIG:
                 decoder.extradata = split_config(record.payload)[1]
-            elif record.kind is Kind.AUDIO:
+            elif record.kind is UnitKind.AUDIO:
                 count += sum(frame.samples for frame in decoder.decode(av.Packet(record.payload)))
         return count
 

@@ -18,8 +18,8 @@ from tests.support.scene.picture import Colour
 from onair_crds.contract.access_units import (
     CLOSE_ENDED,
     AudioConfig,
-    Kind,
     Record,
+    UnitKind,
     VideoConfig,
     config_payload,
 )
@@ -109,10 +109,10 @@ class LiveSource:
     async def _send(self, socket: web.WebSocketResponse) -> None:
         given = units(self.colour)
         for kind, payload in (
-            (Kind.VIDEO_CONFIG, given.video_config),
-            (Kind.AUDIO_CONFIG, given.audio_config),
+            (UnitKind.VIDEO_CONFIG, given.video_config),
+            (UnitKind.AUDIO_CONFIG, given.audio_config),
         ):
-            if self.has_video or kind is Kind.AUDIO_CONFIG:
+            if self.has_video or kind is UnitKind.AUDIO_CONFIG:
                 await socket.send_bytes(Record(kind, 0, 0, payload).encode())
         began, heard = asyncio.get_running_loop().time(), itertools.cycle(given.audio)
         audio_us = 0
@@ -121,10 +121,10 @@ class LiveSource:
                 return
             at_us = number * 1_000_000 // RATE
             if self.has_video:
-                await socket.send_bytes(Record(Kind.VIDEO, at_us, at_us, picture, key=True).encode())
+                await socket.send_bytes(Record(UnitKind.VIDEO, at_us, at_us, picture, key=True).encode())
             while audio_us <= at_us:
                 time_us = audio_us + self.steps_us
-                sound = Record(Kind.AUDIO, time_us, time_us, next(heard), key=True)
+                sound = Record(UnitKind.AUDIO, time_us, time_us, next(heard), key=True)
                 if self.has_audio:
                     await socket.send_bytes(sound.encode())
                 audio_us += 1024 * 1_000_000 // SAMPLE_RATE

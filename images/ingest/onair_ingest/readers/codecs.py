@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onair_crds.contract.access_units import AudioConfig, Kind, VideoConfig, config_payload
+from onair_crds.contract.access_units import AudioConfig, UnitKind, VideoConfig, config_payload
 
 AUDIO, VIDEO = 8, 9
 """Types of RTMP messages."""
@@ -27,7 +27,7 @@ class Unsupported(Exception):
 class Unit:
     """A configuration or an access unit, before it is placed in time."""
 
-    kind: Kind
+    kind: UnitKind
     payload: bytes
     key: bool = False
     composition_ms: int = 0
@@ -53,11 +53,11 @@ def _video(body: bytes) -> Unit | None:
         raise Unsupported("video that is not H.264")
     if body[1] == _CONFIG:
         description = body[_VIDEO_HEADER:]
-        return Unit(Kind.VIDEO_CONFIG, config_payload(_video_config(description), description))
+        return Unit(UnitKind.VIDEO_CONFIG, config_payload(_video_config(description), description))
     if body[1] != _MEDIA or len(body) == _VIDEO_HEADER:
         return None
     composition_ms = int.from_bytes(body[2:5], "big", signed=True)
-    return Unit(Kind.VIDEO, body[_VIDEO_HEADER:], body[0] >> 4 == _KEY_FRAME, composition_ms)
+    return Unit(UnitKind.VIDEO, body[_VIDEO_HEADER:], body[0] >> 4 == _KEY_FRAME, composition_ms)
 
 
 def _audio(body: bytes) -> Unit | None:
@@ -65,10 +65,10 @@ def _audio(body: bytes) -> Unit | None:
         raise Unsupported("audio that is not AAC")
     if body[1] == _CONFIG:
         description = body[_AUDIO_HEADER:]
-        return Unit(Kind.AUDIO_CONFIG, config_payload(audio_config(description), description))
+        return Unit(UnitKind.AUDIO_CONFIG, config_payload(audio_config(description), description))
     if body[1] != _MEDIA or len(body) == _AUDIO_HEADER:
         return None
-    return Unit(Kind.AUDIO, body[_AUDIO_HEADER:], key=True)
+    return Unit(UnitKind.AUDIO, body[_AUDIO_HEADER:], key=True)
 
 
 def _video_config(record: bytes) -> VideoConfig:

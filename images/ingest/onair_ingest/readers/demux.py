@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_crds.contract.access_units import Kind, Record
+from onair_crds.contract.access_units import Record, UnitKind
 from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.readers.codecs import Unsupported, unit_of
 from onair_ingest.readers.timeline import Timeline
@@ -34,7 +34,7 @@ class Demuxer:
             return []
         if unit is None:
             return []
-        if unit.kind in (Kind.VIDEO_CONFIG, Kind.AUDIO_CONFIG):
+        if unit.kind in (UnitKind.VIDEO_CONFIG, UnitKind.AUDIO_CONFIG):
             # Servers send configurations with the time 0, whatever time the media are at
             return [Record(unit.kind, 0, 0, unit.payload)]
         dts_us = self._timeline.place(message.timestamp_ms, now_s) * 1000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_crds.contract.access_units import Kind, Record, split_config
+from onair_crds.contract.access_units import Record, UnitKind, split_config
 from onair_crds.contract.ingest_gateway import Video
 from onair_crds.media.flv import AUDIO, VIDEO, Packet
 from onair_crds.media.stream_metadata import VideoFormat, metadata_packet
@@ -28,13 +28,13 @@ def packet_of(record: Record) -> Packet:
     """The FLV form of a record."""
     time_ms = record.dts_us // 1000
     match record.kind:
-        case Kind.VIDEO_CONFIG:
+        case UnitKind.VIDEO_CONFIG:
             return Packet(VIDEO, 0, bytes((_KEY | _AVC, 0, 0, 0, 0)) + split_config(record.payload)[1])
-        case Kind.AUDIO_CONFIG:
+        case UnitKind.AUDIO_CONFIG:
             return Packet(AUDIO, 0, bytes((_AAC, 0)) + split_config(record.payload)[1])
-        case Kind.VIDEO:
+        case UnitKind.VIDEO:
             composition_ms = (record.pts_us - record.dts_us) // 1000
             head = bytes(((_KEY if record.key else _DELTA) | _AVC, 1)) + composition_ms.to_bytes(3, "big")
             return Packet(VIDEO, time_ms, head + record.payload)
-        case Kind.AUDIO:
+        case UnitKind.AUDIO:
             return Packet(AUDIO, time_ms, bytes((_AAC, 1)) + record.payload)

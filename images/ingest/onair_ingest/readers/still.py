@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from onair_crds.contract.access_units import Kind, Record, split_config
+from onair_crds.contract.access_units import Record, UnitKind, split_config
 from onair_ingest.readers.readers import Readers
 from onair_ingest.readers.stream_feed import FeedEnded
 
@@ -51,9 +51,9 @@ class Stills:
                 async with asyncio.timeout(KEY_FRAME_TIMEOUT_S):
                     while True:
                         record = await subscription.next_record()
-                        if record.kind is Kind.VIDEO_CONFIG:
+                        if record.kind is UnitKind.VIDEO_CONFIG:
                             description = split_config(record.payload)[1]
-                        elif record.kind is Kind.VIDEO and record.key and description:
+                        elif record.kind is UnitKind.VIDEO and record.key and description:
                             break
             except TimeoutError as error:
                 raise NoStill("no key frame came") from error

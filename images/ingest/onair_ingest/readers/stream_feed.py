@@ -7,7 +7,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from onair_crds.contract.access_units import Kind, Record
+from onair_crds.contract.access_units import Record, UnitKind
 
 MAX_GOP_BYTES, MAX_GOP_RECORDS = 16 * 2**20, 4000
 """Of a group of pictures that is kept for late readers: beyond, they wait for the next key frame."""
@@ -37,7 +37,7 @@ class ReaderQueue:
         now_s = time.monotonic()
         self._queue = deque(_QueuedRecord(record, now_s) for record in first)
         self._bytes = sum(len(record.payload) for record in first)
-        self._waits_for_key = not any(record.kind is Kind.VIDEO for record in first)
+        self._waits_for_key = not any(record.kind is UnitKind.VIDEO for record in first)
         self._gap = False
         self._ended: FeedEnded | None = None
         self._changed = asyncio.Event()
@@ -49,7 +49,7 @@ class ReaderQueue:
         behind_s = now_s - self._queue[0].since_s if self._queue else 0.0
         if behind_s > MAX_BEHIND_S or self._bytes > MAX_BEHIND_BYTES:
             self._drop()
-        if record.kind is Kind.VIDEO:
+        if record.kind is UnitKind.VIDEO:
             if self._waits_for_key and not record.key:
                 self.dropped += self._gap
                 return
@@ -60,7 +60,7 @@ class ReaderQueue:
 
     def _drop(self) -> None:
         """Forgets all media that wait. The last configurations stay: what comes next is decoded with them."""
-        configs = (Kind.VIDEO_CONFIG, Kind.AUDIO_CONFIG)
+        configs = (UnitKind.VIDEO_CONFIG, UnitKind.AUDIO_CONFIG)
         kept = {each.record.kind: each.record for each in self._queue if each.record.kind in configs}
         self.dropped += len(self._queue) - len(kept)
         now_s = time.monotonic()
@@ -93,7 +93,7 @@ class ReaderQueue:
             await self._changed.wait()
         record = self._queue.popleft().record
         self._bytes -= len(record.payload)
-        if self._gap and record.kind is Kind.VIDEO:
+        if self._gap and record.kind is UnitKind.VIDEO:
             self._gap = False
             return Record(record.kind, record.pts_us, record.dts_us, record.payload, True, gap=True)
         return record
@@ -102,7 +102,7 @@ class ReaderQueue:
 class StreamFeed:
     def __init__(self) -> None:
         self._subscriptions: set[ReaderQueue] = set()
-        self._configs: dict[Kind, Record] = {}
+        self._configs: dict[UnitKind, Record] = {}
         self._gop: list[Record] = []
         self._gop_bytes = 0
 
@@ -116,12 +116,12 @@ class StreamFeed:
         return not self._configs
 
     def put(self, record: Record) -> None:
-        if record.kind in (Kind.VIDEO_CONFIG, Kind.AUDIO_CONFIG):
+        if record.kind in (UnitKind.VIDEO_CONFIG, UnitKind.AUDIO_CONFIG):
             known = self._configs.get(record.kind)
             if known and known.payload == record.payload:
                 return
             self._configs[record.kind] = record
-            if record.kind is Kind.VIDEO_CONFIG:
+            if record.kind is UnitKind.VIDEO_CONFIG:
                 # The pictures before cannot be decoded with it
                 self._forget()
         else:
@@ -130,9 +130,9 @@ class StreamFeed:
             subscription.put(record)
 
     def _remember(self, record: Record) -> None:
-        if record.kind is Kind.VIDEO and record.key:
+        if record.kind is UnitKind.VIDEO and record.key:
             self._forget()
-        if not self._gop and not (record.kind is Kind.VIDEO and record.key):
+        if not self._gop and not (record.kind is UnitKind.VIDEO and record.key):
             return
         self._gop.append(record)
         self._gop_bytes += len(record.payload)
@@ -145,7 +145,7 @@ class StreamFeed:
 
     def key_frame(self) -> tuple[Record, Record] | None:
         """The video's configuration and its last key frame, if they are known."""
-        config = self._configs.get(Kind.VIDEO_CONFIG)
+        config = self._configs.get(UnitKind.VIDEO_CONFIG)
         return (config, self._gop[0]) if config and self._gop else None
 
     def subscribe(self) -> ReaderQueue:

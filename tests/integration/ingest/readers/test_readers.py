@@ -20,7 +20,7 @@ from tests.support.ingest.restamped import publish_restamped, recorded
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.waiting import wait_for
 
-from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_ENDED, Kind
+from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_ENDED, UnitKind
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, stream_of_key
 from onair_crds.media.flv import Packet
 
@@ -56,7 +56,7 @@ async def test_pictures_with_b_frames_and_sound_decode(
         follower.flowing(key)
         async with reading(pod.port, secret, key) as reader:
             video = await reader.read(90)
-    assert [record.kind for record in reader.records[:2]] == [Kind.VIDEO_CONFIG, Kind.AUDIO_CONFIG]
+    assert [record.kind for record in reader.records[:2]] == [UnitKind.VIDEO_CONFIG, UnitKind.AUDIO_CONFIG]
     assert video[0].key
     assert any(later.pts_us < earlier.pts_us for earlier, later in pairwise(video)), "no B-frames came"
     assert all(later.dts_us > earlier.dts_us for earlier, later in pairwise(video))
@@ -90,11 +90,11 @@ async def test_what_else_encoders_send(
     with FfmpegEncoder(f"{pod.rtmp}/{key}", video=video, audio=audio):
         follower.flowing(key)
         async with reading(pod.port, secret, key) as reader:
-            await reader.read(60, Kind.VIDEO if video else Kind.AUDIO)
+            await reader.read(60, UnitKind.VIDEO if video else UnitKind.AUDIO)
     assert bool(reader.pictures() if video else []) is bool(video)
     assert bool(reader.samples() if audio else 0) is bool(audio)
     if audio:
-        config = next(record for record in reader.records if record.kind is Kind.AUDIO_CONFIG)
+        config = next(record for record in reader.records if record.kind is UnitKind.AUDIO_CONFIG)
         assert f'"sampleRate":{rate_hz},"channels":{channels}'.encode() in config.payload
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from onair_crds.contract.access_units import (
     AudioConfig,
-    Kind,
     Record,
     RecordError,
+    UnitKind,
     config_payload,
     decode,
     split_config,
@@ -19,16 +19,16 @@ from onair_crds.contract.access_units import (
 TIMES = st.integers(-(2**63), 2**63 - 1)
 
 
-@given(st.sampled_from(Kind), TIMES, TIMES, st.binary(max_size=50), st.booleans(), st.booleans())
+@given(st.sampled_from(UnitKind), TIMES, TIMES, st.binary(max_size=50), st.booleans(), st.booleans())
 def test_a_record_is_what_it_was(
-    kind: Kind, pts: int, dts: int, payload: bytes, key: bool, gap: bool
+    kind: UnitKind, pts: int, dts: int, payload: bytes, key: bool, gap: bool
 ) -> None:
     record = Record(kind, pts, dts, payload, key, gap)
     assert decode(record.encode()) == record
 
 
 def test_the_header_is_as_documented() -> None:
-    record = Record(Kind.VIDEO, 66_667, -1, b"au", key=True)
+    record = Record(UnitKind.VIDEO, 66_667, -1, b"au", key=True)
     assert record.encode().hex() == "0301000000000000" + "0001046b" + "ffffffffffffffff" + b"au".hex()
 
 

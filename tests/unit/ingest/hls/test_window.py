@@ -14,8 +14,8 @@ from tests.support.waiting import until
 from onair_crds.contract.access_units import (
     CLOSE_ENDED,
     AudioConfig,
-    Kind,
     Record,
+    UnitKind,
     VideoConfig,
     config_payload,
 )
@@ -26,9 +26,9 @@ from onair_ingest.hls.windows import TooManyWindows, Windows
 from onair_ingest.readers.readers import NoStream
 from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue, StreamFeed
 
-VIDEO = Record(Kind.VIDEO_CONFIG, 0, 0, config_payload(VideoConfig(codec="avc1.42c01e"), RECORD))
+VIDEO = Record(UnitKind.VIDEO_CONFIG, 0, 0, config_payload(VideoConfig(codec="avc1.42c01e"), RECORD))
 AUDIO = Record(
-    Kind.AUDIO_CONFIG,
+    UnitKind.AUDIO_CONFIG,
     0,
     0,
     config_payload(AudioConfig(codec="mp4a.40.2", sample_rate=48_000, channels=2), b"\x11\x90"),
@@ -41,7 +41,7 @@ MEMORY = 2**28
 def picture(at_s: float, *, key: bool = False, size: int = 0) -> Record:
     unit = (b"\x65" if key else b"\x41") + b"slice" + bytes(size)
     at_us = round(at_s * 1e6)
-    return Record(Kind.VIDEO, at_us, at_us, len(unit).to_bytes(4, "big") + unit, key)
+    return Record(UnitKind.VIDEO, at_us, at_us, len(unit).to_bytes(4, "big") + unit, key)
 
 
 class FakeReaders:
@@ -245,7 +245,7 @@ async def test_a_stream_that_is_back_goes_on_with_a_discontinuity(
 
 def audible(at_s: float) -> Record:
     at_us = round(at_s * 1e6)
-    return Record(Kind.AUDIO, at_us, at_us, b"sound", key=True)
+    return Record(UnitKind.AUDIO, at_us, at_us, b"sound", key=True)
 
 
 async def test_a_stream_that_comes_back_without_its_video_goes_on_as_audio(
@@ -275,11 +275,13 @@ async def test_numbers_of_segments_are_greater_than_those_of_a_window_before(
 
 async def test_damaged_frames_do_no_harm(readers: FakeReaders, window: Window) -> None:
     assert readers.feed
-    cut_short = Record(Kind.VIDEO_CONFIG, 0, 0, config_payload(VideoConfig(codec="avc1.42c01e"), RECORD[:9]))
+    cut_short = Record(
+        UnitKind.VIDEO_CONFIG, 0, 0, config_payload(VideoConfig(codec="avc1.42c01e"), RECORD[:9])
+    )
     strange = config_payload(AudioConfig(codec="mp4a.40.42", sample_rate=1, channels=1), b"\xff\xff\xff")
-    for record in (cut_short, VIDEO, Record(Kind.AUDIO_CONFIG, 0, 0, strange)):
+    for record in (cut_short, VIDEO, Record(UnitKind.AUDIO_CONFIG, 0, 0, strange)):
         readers.feed.put(record)
-    readers.feed.put(Record(Kind.VIDEO, 0, 0, b"\xff\xff\xff\xff\x65", key=True))
-    readers.feed.put(Record(Kind.AUDIO, 0, 0, b"sound", key=True))
+    readers.feed.put(Record(UnitKind.VIDEO, 0, 0, b"\xff\xff\xff\xff\x65", key=True))
+    readers.feed.put(Record(UnitKind.AUDIO, 0, 0, b"sound", key=True))
     readers.gops(3)
     assert await window.wait_ready(5)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_crds.contract.access_units import Kind, split_config
+from onair_crds.contract.access_units import UnitKind, split_config
 from onair_ingest.readers.codecs import AUDIO, VIDEO, Unsupported, audio_config, unit_of
 
 AVC_RECORD = bytes.fromhex("0164001fffe1000467640000" + "01000468ee3c80")
@@ -34,14 +34,14 @@ def test_an_audio_configuration_says_what_is_heard(
 def test_a_video_configuration_names_its_codec() -> None:
     unit = unit_of(VIDEO, b"\x17\0\0\0\0" + AVC_RECORD)
     assert unit
-    assert unit.kind is Kind.VIDEO_CONFIG
+    assert unit.kind is UnitKind.VIDEO_CONFIG
     assert split_config(unit.payload) == (b'{"codec":"avc1.64001f"}', AVC_RECORD)
 
 
 def test_a_picture_that_is_shown_later_than_decoded_says_so() -> None:
     unit = unit_of(VIDEO, b"\x27\x01\0\0\x43" + b"\0\0\0\1\x41")
     assert unit
-    assert (unit.kind, unit.key, unit.composition_ms) == (Kind.VIDEO, False, 67)
+    assert (unit.kind, unit.key, unit.composition_ms) == (UnitKind.VIDEO, False, 67)
     early = unit_of(VIDEO, b"\x17\x01\xff\xff\xdf" + b"\0\0\0\1\x65")
     assert early
     assert (early.key, early.composition_ms) == (True, -33)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from onair_crds.contract.access_units import Kind
+from onair_crds.contract.access_units import UnitKind
 from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError
 from onair_ingest.readers import readers as readers_module
@@ -61,7 +61,7 @@ async def sounds(monkeypatch: pytest.MonkeyPatch, server: ScriptedMediaServer) -
         try:
             while True:
                 record = await subscription.next_record()
-                if record.kind is Kind.AUDIO:
+                if record.kind is UnitKind.AUDIO:
                     found.append(record.dts_us // 1000 - BEGIN_MS)
         except FeedEnded:
             pass

@@ -8,20 +8,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from onair_crds.contract.access_units import Kind, Record, decode
+from onair_crds.contract.access_units import Record, UnitKind, decode
 from onair_ingest.readers import stream_feed as feed_module
 from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue, StreamFeed
 
-VIDEO_CONFIG = Record(Kind.VIDEO_CONFIG, 0, 0, b"avc")
-AUDIO_CONFIG = Record(Kind.AUDIO_CONFIG, 0, 0, b"aac")
+VIDEO_CONFIG = Record(UnitKind.VIDEO_CONFIG, 0, 0, b"avc")
+AUDIO_CONFIG = Record(UnitKind.AUDIO_CONFIG, 0, 0, b"aac")
 
 
 def picture(at: int, key: bool = False, size: int = 10) -> Record:
-    return Record(Kind.VIDEO, at, at, bytes(size), key)
+    return Record(UnitKind.VIDEO, at, at, bytes(size), key)
 
 
 def sound(at: int) -> Record:
-    return Record(Kind.AUDIO, at, at, b"aac", key=True)
+    return Record(UnitKind.AUDIO, at, at, b"aac", key=True)
 
 
 async def taken(subscription: ReaderQueue) -> list[Record]:
@@ -49,11 +49,11 @@ async def test_a_late_reader_begins_with_the_key_frame(feed: StreamFeed) -> None
     subscription = feed.subscribe()
     feed.put(picture(5))
     assert [(r.kind, r.pts_us) for r in await taken(subscription)] == [
-        (Kind.VIDEO_CONFIG, 0),
-        (Kind.AUDIO_CONFIG, 0),
-        (Kind.VIDEO, 3),
-        (Kind.AUDIO, 4),
-        (Kind.VIDEO, 5),
+        (UnitKind.VIDEO_CONFIG, 0),
+        (UnitKind.AUDIO_CONFIG, 0),
+        (UnitKind.VIDEO, 3),
+        (UnitKind.AUDIO, 4),
+        (UnitKind.VIDEO, 5),
     ]
 
 
@@ -64,18 +64,18 @@ async def test_a_reader_who_meets_no_key_frame_hears_until_one_comes() -> None:
     for record in (picture(0), sound(1), picture(2, key=True), picture(3)):
         feed.put(record)
     assert [(r.kind, r.pts_us) for r in await taken(subscription)][1:] == [
-        (Kind.AUDIO, 1),
-        (Kind.VIDEO, 2),
-        (Kind.VIDEO, 3),
+        (UnitKind.AUDIO, 1),
+        (UnitKind.VIDEO, 2),
+        (UnitKind.VIDEO, 3),
     ]
 
 
 async def test_a_new_configuration_ends_the_group_of_pictures(feed: StreamFeed) -> None:
-    feed.put(Record(Kind.VIDEO_CONFIG, 0, 0, b"another"))
+    feed.put(Record(UnitKind.VIDEO_CONFIG, 0, 0, b"another"))
     feed.put(picture(3))
     late = await taken(feed.subscribe())
-    assert [r.payload for r in late if r.kind is Kind.VIDEO_CONFIG] == [b"another"]
-    assert not [r for r in late if r.kind is Kind.VIDEO]
+    assert [r.payload for r in late if r.kind is UnitKind.VIDEO_CONFIG] == [b"another"]
+    assert not [r for r in late if r.kind is UnitKind.VIDEO]
 
 
 async def test_a_repeated_configuration_is_told_once(feed: StreamFeed) -> None:
@@ -91,7 +91,7 @@ async def test_a_group_of_pictures_that_is_too_large_is_not_kept(
     monkeypatch.setattr(feed_module, "MAX_GOP_BYTES", 1000)
     for at in range(3, 300):
         feed.put(picture(at, size=100))
-    assert [r.kind for r in await taken(feed.subscribe())] == [Kind.VIDEO_CONFIG, Kind.AUDIO_CONFIG]
+    assert [r.kind for r in await taken(feed.subscribe())] == [UnitKind.VIDEO_CONFIG, UnitKind.AUDIO_CONFIG]
     assert feed.key_frame() is None
 
 
@@ -128,10 +128,10 @@ async def test_a_slow_reader_still_gets_a_new_configuration(
 ) -> None:
     slow = feed.subscribe()
     await taken(slow)
-    feed.put(Record(Kind.VIDEO_CONFIG, 0, 0, b"another"))
+    feed.put(Record(UnitKind.VIDEO_CONFIG, 0, 0, b"another"))
     clock(feed_module.MAX_BEHIND_S + 0.1)
     feed.put(picture(3, key=True))
-    assert [r.payload for r in await taken(slow) if r.kind is Kind.VIDEO_CONFIG] == [b"another"]
+    assert [r.payload for r in await taken(slow) if r.kind is UnitKind.VIDEO_CONFIG] == [b"another"]
 
 
 async def test_what_waits_for_a_reader_is_bounded(feed: StreamFeed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,11 +148,11 @@ async def test_configurations_that_wait_for_a_reader_are_bounded_too(
     monkeypatch.setattr(feed_module, "MAX_BEHIND_BYTES", 10_000)
     subscription = feed.subscribe()
     for at in range(1000):
-        feed.put(Record(Kind.VIDEO_CONFIG, 0, 0, at.to_bytes(1000)))
+        feed.put(Record(UnitKind.VIDEO_CONFIG, 0, 0, at.to_bytes(1000)))
     waiting = await taken(subscription)
     assert sum(len(r.payload) for r in waiting) < 12_000
-    assert [r.payload for r in waiting if r.kind is Kind.VIDEO_CONFIG][-1] == (999).to_bytes(1000)
-    assert [r.payload for r in waiting if r.kind is Kind.AUDIO_CONFIG] == [b"aac"]
+    assert [r.payload for r in waiting if r.kind is UnitKind.VIDEO_CONFIG][-1] == (999).to_bytes(1000)
+    assert [r.payload for r in waiting if r.kind is UnitKind.AUDIO_CONFIG] == [b"aac"]
 
 
 async def test_what_waits_is_sent_before_the_end(feed: StreamFeed) -> None:
