@@ -6,7 +6,7 @@ import {Overlay} from './debug/overlay';
 import {Failures} from './failure/failures';
 import {Room} from './room/room';
 import {Mixer} from './sound/mixer';
-import {Motion} from './stage/motion';
+import {FrameRateDependence} from './stage/frame_rate_dependence';
 import {painted} from './stage/painted';
 import {Stage} from './stage/stage';
 import type {Message} from './state/message';
@@ -21,7 +21,7 @@ const sources = new Sources(() => mixer.audioContext);
 const failures = new Failures(all => connection.failed(all));
 const stage = new Stage({mixer, sources, room: new Room(), failures});
 document.body.append(stage.element);
-const motion = new Motion(stage.element, word => console.log(word));
+const frameRateDependence = new FrameRateDependence(stage.element, word => console.log(word));
 const connection = new Connection(`ws://${location.host}/scene`, message => void take(message));
 const overlay = new Overlay(stage.element, () =>
   ({scene, connected: connection.connected, failures: failures.all, levels: mixer.levels()}));
@@ -31,14 +31,14 @@ async function take(message: Message): Promise<void> {
     scene = following(scene, message.scene);
     overlay.setShown(debug || scene.debug);
     await stage.update(scene);
-    motion.tell();
+    frameRateDependence.tell();
     await ready();
   } else if (scene) {
     const {layoutId, animation} = message.change, after = changed(scene, message.change);
     if (after === scene) return;
     scene = after;
     await stage.update(scene, layoutId, animation);
-    motion.tell();
+    frameRateDependence.tell();
   }
 }
 
@@ -55,7 +55,7 @@ async function ready(): Promise<void> {
 }
 
 setInterval(() => {
-  motion.tell();
+  frameRateDependence.tell();
   const levels = mixer.levels(), wasHeard = isHeard;
   isHeard = Object.keys(levels).length > 0;
   if (isHeard || wasHeard) connection.levels(levels);

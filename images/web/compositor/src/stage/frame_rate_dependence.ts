@@ -5,7 +5,7 @@
 
 const TIME_BASED = 'onair:time-based', FRAME_BASED = 'onair:frame-based';
 
-export class Motion {
+export class FrameRateDependence {
   /** What each frame showed when its page said that it counts. */
   private readonly counting = new WeakMap<HTMLIFrameElement, string>();
   private said = '';
