@@ -1,6 +1,6 @@
 /** Brings the properties of one layer to their values, at once or by Web Animations: each property by an animation of its own. */
 
-import {timingOf, type Animation, type Channel, type Timing} from './batch';
+import {timingOf, type Animation, type Channel, type Timing} from './animations';
 import type {Layer} from '../state/layer';
 
 export interface Elements {

@@ -2,7 +2,7 @@
 
 import type {Content, Surroundings} from '../content/content';
 import {KINDS} from '../content/kinds';
-import type {Animation} from '../motion/batch';
+import type {Animation} from '../motion/animations';
 import {Player} from '../motion/player';
 import type {Voice} from '../sound/mixer';
 import type {Drawn} from '../state/drawn';

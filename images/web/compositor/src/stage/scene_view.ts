@@ -3,7 +3,7 @@
 import type {Room} from '../room/room';
 import type {Sources} from '../content/sources';
 import type {Failures} from '../failure/failures';
-import type {Batch} from '../motion/batch';
+import type {LayerAnimations} from '../motion/animations';
 import {Bus, type Mixer} from '../sound/mixer';
 import {difference, drawnOf, type Drawn} from '../state/drawn';
 import type {Layout, Scene} from '../state/scene';
@@ -62,12 +62,12 @@ export class SceneView {
     return layout.width === this.layout.width && layout.height === this.layout.height;
   }
 
-  update(layout: Layout, canvas: Scene['canvas'], batch: Batch): void {
+  update(layout: Layout, canvas: Scene['canvas'], animations: LayerAnimations): void {
     const same = layout.layers === this.layout.layers;
     this.layout = layout;
     this.element.dataset['version'] = String(layout.version);
     this.fit(canvas);
-    if (!same) this.draw(batch);
+    if (!same) this.draw(animations);
   }
 
   /** Takes what is live, or leaves it. */
@@ -112,7 +112,7 @@ export class SceneView {
     }));
   }
 
-  private draw(batch: Batch): void {
+  private draw(animations: LayerAnimations): void {
     const now = drawnOf(this.layout);
     const {gone, added, changed} = difference(this.drawn, now);
     this.drawn = now;
@@ -132,7 +132,7 @@ export class SceneView {
       const view = this.views.get(each.layer.id);
       if (!view) continue;
       this.put(each, view);
-      view.update(each, batch.get(each.layer.id));
+      view.update(each, animations.get(each.layer.id));
     }
     // What is in a layer fades out before that goes
     for (const id of [...gone].reverse()) {

@@ -1,6 +1,6 @@
 /** What is on air: the selected layout, the way to it from the one before, and layouts that may come next, loaded ahead. */
 
-import type {Batch} from '../motion/batch';
+import type {LayerAnimations} from '../motion/animations';
 import type {Layout, Scene} from '../state/scene';
 import {CUT, type Transition} from '../state/transition';
 import {choose} from '../transition/choice';
@@ -13,7 +13,7 @@ import {after} from './waiting';
 /** How long a switch waits for the new layout's layers, so that they do not appear one by one. */
 const SWITCH_WAIT_MS = 700;
 const LOADED_AHEAD = 8;
-const NO_BATCH: Batch = new Map();
+const NO_ANIMATIONS: LayerAnimations = new Map();
 
 export class Stage {
   readonly element = Object.assign(document.createElement('div'), {className: 'stage'});
@@ -30,7 +30,7 @@ export class Stage {
   }
 
   /** Draws a scene; animations are of what changed in one of its layouts. */
-  async update(scene: Scene, layoutId: string | null = null, batch: Batch = NO_BATCH): Promise<void> {
+  async update(scene: Scene, layoutId: string | null = null, animations: LayerAnimations = NO_ANIMATIONS): Promise<void> {
     this.scene = scene;
     this.element.style.width = `${scene.canvas.width}px`;
     this.element.style.height = `${scene.canvas.height}px`;
@@ -38,7 +38,7 @@ export class Stage {
     this.context.room.setAccess(scene.room);
     for (const [id, view] of this.views) {
       const layout = scene.layouts.get(id);
-      if (layout && view.suits(layout)) view.update(layout, scene.canvas, id === layoutId ? batch : NO_BATCH);
+      if (layout && view.suits(layout)) view.update(layout, scene.canvas, id === layoutId ? animations : NO_ANIMATIONS);
       else if (layout && view === this.onAir) this.replace(view, layout, scene);
     }
     const target = this.targetOf(scene);

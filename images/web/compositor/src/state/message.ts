@@ -3,7 +3,7 @@
 import {array, at, isObject, number, textAt} from './json';
 import {layersOf, type Layer} from './layer';
 import {sceneOf, type Scene} from './scene';
-import {seriesOf, type Batch} from '../motion/batch';
+import {seriesOf, type LayerAnimations} from '../motion/animations';
 
 /** A change of one layout's layers. */
 export interface Change {
@@ -11,7 +11,7 @@ export interface Change {
   readonly version: number;
   readonly upsert: readonly Layer[];
   readonly remove: readonly string[];
-  readonly animation: Batch;
+  readonly animation: LayerAnimations;
 }
 
 export type Message =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {seriesOf, timingOf, type Animation} from '../../src/motion/batch';
+import {seriesOf, timingOf, type Animation} from '../../src/motion/animations';
 
 const animation = (properties: string[], durationMs: number, given = {}) => ({properties, durationMs, ...given});
 const batch = (mode: string, ...layers: [string, object[]][]) =>

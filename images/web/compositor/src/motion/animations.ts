@@ -18,29 +18,29 @@ export interface Animation extends Timing {
 }
 
 /** Animations by layer, in the order in which they were given. */
-export type Batch = ReadonlyMap<string, readonly Animation[]>;
+export type LayerAnimations = ReadonlyMap<string, readonly Animation[]>;
 
 const LONGEST_MS = 30_000;
-const EMPTY: Batch = new Map();
+const EMPTY: LayerAnimations = new Map();
 
 /**
  * Animations of a message. In series a layer's animations begin when those of the layer before it have ended; a layer may
  * be there more than once.
  */
-export function seriesOf(value: unknown): Batch {
+export function seriesOf(value: unknown): LayerAnimations {
   const layers = array(at(value, 'layers'));
   if (!layers.length) return EMPTY;
   const inSeries = textAt(value, 'mode')?.endsWith('SERIES') ?? false;
-  const batch = new Map<string, Animation[]>();
+  const found = new Map<string, Animation[]>();
   let beginMs = 0;
   for (const each of layers) {
     const id = textAt(each, 'id');
     if (id === null) continue;
     const animations = array(at(each, 'requestAnimation')).map(animation => animationOf(animation, beginMs));
-    batch.set(id, [...(batch.get(id) ?? []), ...animations]);
+    found.set(id, [...(found.get(id) ?? []), ...animations]);
     if (inSeries) beginMs = Math.max(beginMs, ...animations.map(({delayMs, durationMs}) => delayMs + durationMs));
   }
-  return batch;
+  return found;
 }
 
 function animationOf(value: unknown, beginMs: number): Animation {
