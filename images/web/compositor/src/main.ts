@@ -3,7 +3,7 @@
 import {Connection} from './agent/connection';
 import {Sources} from './content/sources';
 import {Overlay} from './debug/overlay';
-import {Failures} from './failure/failures';
+import {LayerFailures} from './failure/layer_failures';
 import {Room} from './room/room';
 import {Mixer} from './sound/mixer';
 import {FrameRateDependence} from './stage/frame_rate_dependence';
@@ -18,7 +18,7 @@ let scene: Scene | null = null, isReady = false, isHeard = false;
 const debug = new URLSearchParams(location.search).get('debug') === 'true';
 const mixer = new Mixer();
 const sources = new Sources(() => mixer.audioContext);
-const failures = new Failures(all => connection.failed(all));
+const failures = new LayerFailures(all => connection.failed(all));
 const stage = new Stage({mixer, sources, room: new Room(), failures});
 document.body.append(stage.element);
 const frameRateDependence = new FrameRateDependence(stage.element, word => console.log(word));

@@ -1,6 +1,6 @@
 /** The way to the pod's agent, which brings what is to be drawn and takes what is to be told. It reconnects by itself. */
 
-import type {Failure} from '../failure/failures';
+import type {Failure} from '../failure/layer_failures';
 import {messageOf, type Message} from '../state/message';
 
 /** The agent is beside this page; without a page it puts the slate on air. */

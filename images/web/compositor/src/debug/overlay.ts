@@ -1,6 +1,6 @@
 /** What is drawn, in words, over the picture; for `scene.debug` and `?debug=true`. */
 
-import type {Failure} from '../failure/failures';
+import type {Failure} from '../failure/layer_failures';
 import type {Scene} from '../state/scene';
 
 const STYLE = 'position: absolute; inset: 8px auto auto 8px; z-index: 9; padding: 6px 8px; background: #000c; color: #fff;'

@@ -2,7 +2,7 @@
 
 import type {Room} from '../room/room';
 import type {Sources} from '../content/sources';
-import type {Failures} from '../failure/failures';
+import type {LayerFailures} from '../failure/layer_failures';
 import type {LayerAnimations} from '../motion/animations';
 import {Bus, type Mixer} from '../sound/mixer';
 import {difference, drawnOf, type Drawn} from '../state/drawn';
@@ -14,7 +14,7 @@ export interface Context {
   readonly mixer: Mixer;
   readonly sources: Sources;
   readonly room: Room;
-  readonly failures: Failures;
+  readonly failures: LayerFailures;
 }
 
 /** A layer that has not come by then is given up; it is shown when it comes. */

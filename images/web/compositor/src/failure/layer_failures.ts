@@ -8,7 +8,7 @@ export interface Failure {
 
 const LONGEST_REASON = 200;
 
-export class Failures {
+export class LayerFailures {
   private readonly known = new Map<string, Failure>();
   private told = '[]';
 
