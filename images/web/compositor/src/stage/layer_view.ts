@@ -1,7 +1,7 @@
 /** One layer on the page, and where its children go. */
 
 import type {Content, Surroundings} from '../content/content';
-import {KINDS} from '../content/kinds';
+import {LAYER_TYPES} from '../content/layer_types';
 import type {Animation} from '../motion/animations';
 import {Player} from '../motion/player';
 import type {Voice} from '../sound/mixer';
@@ -98,7 +98,7 @@ export class LayerView {
   }
 
   private made(layer: Layer): Content | null {
-    const kind = KINDS.get(layer.type);
+    const kind = LAYER_TYPES.get(layer.type);
     return (kind && this.guarded(() => kind(layer, this.surroundings()))) ?? null;
   }
 

@@ -9,4 +9,4 @@ import {video} from './video';
 import {webpage} from './webpage';
 import {webrtc} from './webrtc';
 
-export const KINDS: ReadonlyMap<string, Kind> = new Map(Object.entries({image, source, square, text, video, webpage, webrtc}));
+export const LAYER_TYPES: ReadonlyMap<string, Kind> = new Map(Object.entries({image, source, square, text, video, webpage, webrtc}));
