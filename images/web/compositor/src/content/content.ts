@@ -32,7 +32,7 @@ export interface Surroundings {
   fail(reason: string | null): void;
 }
 
-export type Kind = (layer: Layer, surroundings: Surroundings) => Content;
+export type LayerType = (layer: Layer, surroundings: Surroundings) => Content;
 
 export const AT_ONCE = Promise.resolve();
 
