@@ -9,7 +9,7 @@ import {Mixer} from './sound/mixer';
 import {FrameRateDependence} from './stage/frame_rate_dependence';
 import {painted} from './stage/painted';
 import {Stage} from './stage/stage';
-import type {Message} from './state/message';
+import type {AgentMessage} from './state/agent_message';
 import {changed, following, type Scene} from './state/scene';
 
 const LEVELS_MS = 1000;
@@ -26,7 +26,7 @@ const connection = new Connection(`ws://${location.host}/scene`, message => void
 const overlay = new Overlay(stage.element, () =>
   ({scene, connected: connection.connected, failures: failures.all, levels: mixer.levels()}));
 
-async function take(message: Message): Promise<void> {
+async function take(message: AgentMessage): Promise<void> {
   if (message.type === 'state') {
     scene = following(scene, message.scene);
     overlay.setShown(debug || scene.debug);

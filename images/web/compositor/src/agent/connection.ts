@@ -1,7 +1,7 @@
 /** The way to the pod's agent, which brings what is to be drawn and takes what is to be told. It reconnects by itself. */
 
 import type {Failure} from '../failure/layer_failures';
-import {messageOf, type Message} from '../state/message';
+import {messageOf, type AgentMessage} from '../state/agent_message';
 
 /** The agent is beside this page; without a page it puts the slate on air. */
 const RETRY_MS = 200;
@@ -11,7 +11,7 @@ export class Connection {
   private isReady = false;
   private failures: readonly Failure[] = [];
 
-  constructor(private readonly url: string, private readonly take: (message: Message) => void) {
+  constructor(private readonly url: string, private readonly take: (message: AgentMessage) => void) {
     this.open();
   }
 

@@ -3,7 +3,7 @@
 import {array, at, isObject, number, textAt} from './json';
 import {layersOf, sameLooks, type Layer} from './layer';
 import {transitionsOf, type Transition} from './transition';
-import type {Change} from './message';
+import type {LayersChange} from './agent_message';
 
 export interface Layout {
   readonly id: string;
@@ -70,7 +70,7 @@ export function following(before: Scene | null, after: Scene): Scene {
 }
 
 /** The scene after a change of layers; the same one where it is not newer, or of a layout that is not here. */
-export function changed(before: Scene, change: Change): Scene {
+export function changed(before: Scene, change: LayersChange): Scene {
   const layout = before.layouts.get(change.layoutId);
   if (!layout || change.version <= layout.version) return before;
   const layers = new Map(layout.layers);

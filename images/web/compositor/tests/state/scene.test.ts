@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {messageOf, type Change} from '../../src/state/message';
+import {messageOf, type LayersChange} from '../../src/state/agent_message';
 import {changed, following} from '../../src/state/scene';
 import {layer, layout, only, root, scene, type Given} from '../layouts';
 
-function change(given: Given): Change {
+function change(given: Given): LayersChange {
   const message = messageOf(JSON.stringify({type: 'layers', layoutId: 'one', version: 2, upsert: [], remove: [], animation: null, ...given}));
   if (message?.type !== 'layers') throw new Error('not a change');
   return message.change;

@@ -6,7 +6,7 @@ import {sceneOf, type Scene} from './scene';
 import {seriesOf, type LayerAnimations} from '../motion/animations';
 
 /** A change of one layout's layers. */
-export interface Change {
+export interface LayersChange {
   readonly layoutId: string;
   readonly version: number;
   readonly upsert: readonly Layer[];
@@ -14,11 +14,11 @@ export interface Change {
   readonly animation: LayerAnimations;
 }
 
-export type Message =
+export type AgentMessage =
   | {readonly type: 'state'; readonly scene: Scene}
-  | {readonly type: 'layers'; readonly change: Change};
+  | {readonly type: 'layers'; readonly change: LayersChange};
 
-export function messageOf(text: string): Message | null {
+export function messageOf(text: string): AgentMessage | null {
   const value = parsed(text);
   if (!isObject(value)) return null;
   if (value['type'] === 'state') return {type: 'state', scene: sceneOf(value)};
