@@ -5,7 +5,7 @@
 
 import {limiter} from './limiter';
 import {levelDb, METER_SAMPLES} from './level';
-import {loudnessAt, type Loudness} from '../transition/plan';
+import {loudnessAt, type Loudness} from '../transition/keyframes';
 
 /** How long a change takes that nobody gave a time for: the lead, then a ramp too short to be heard as a fade and too long to click. */
 export const RAMP_S = 0.04;

@@ -4,7 +4,7 @@ import type {LayerAnimations} from '../motion/animations';
 import type {Layout, Scene} from '../state/scene';
 import {CUT, type Transition} from '../state/transition';
 import {choose} from '../transition/choice';
-import {planOf} from '../transition/plan';
+import {keyframesOf} from '../transition/keyframes';
 import {cut, run, type Running} from '../transition/running';
 import {Stingers} from '../transition/stinger';
 import {SceneView, type Context} from './scene_view';
@@ -70,7 +70,7 @@ export class Stage {
     await this.running?.done;
     if (mine !== this.switches || !this.scene) return;
     const transition = this.transitionTo(target);
-    if (target !== this.onAir && planOf(transition)) await target.paintAhead();
+    if (target !== this.onAir && keyframesOf(transition)) await target.paintAhead();
     if (mine !== this.switches) return;
     target = this.view(this.scene.layouts.get(layout.id) ?? layout);
     this.goTo(target, transition);
@@ -93,8 +93,8 @@ export class Stage {
     this.onAir = target;
     let running: Running | null = null;
     if (before && target) {
-      const plan = planOf(transition);
-      if (plan) running = run(plan, before, target, this.element);
+      const keyframes = keyframesOf(transition);
+      if (keyframes) running = run(keyframes, before, target, this.element);
       else if (transition.kind === 'stinger') running = this.stingers.run(transition, before, target);
     }
     if (!running) {

@@ -1,7 +1,7 @@
 /** A transition that runs: two layouts by animations, a stinger by its media. */
 
 import type {SceneView} from '../stage/scene_view';
-import type {Plan} from './plan';
+import type {TransitionKeyframes} from './keyframes';
 
 export interface Running {
   /** Resolved once it has ended, at its time or before. */
@@ -10,25 +10,25 @@ export interface Running {
   finish(): void;
 }
 
-/** Runs a plan; the new layout is on air from now on, the old one until it ends. */
-export function run(plan: Plan, outgoing: SceneView, incoming: SceneView, stage: HTMLElement): Running {
-  const timing = {duration: plan.durationMs, fill: 'both' as const};
-  const on = plan.onTop === 'incoming' ? incoming : outgoing;
+/** Runs it by its keyframes; the new layout is on air from now on, the old one until it ends. */
+export function run(keyframes: TransitionKeyframes, outgoing: SceneView, incoming: SceneView, stage: HTMLElement): Running {
+  const timing = {duration: keyframes.durationMs, fill: 'both' as const};
+  const on = keyframes.onTop === 'incoming' ? incoming : outgoing;
   on.element.style.zIndex = '1';
   incoming.setOnAir(true);
   // The timeline of one that does not move
-  const animations = [incoming.element.animate([...plan.incoming], timing), outgoing.element.animate([...plan.outgoing], timing)];
+  const animations = [incoming.element.animate([...keyframes.incoming], timing), outgoing.element.animate([...keyframes.outgoing], timing)];
   let cover: HTMLElement | null = null;
-  if (plan.cover) {
+  if (keyframes.cover) {
     cover = Object.assign(document.createElement('div'), {className: 'cover'});
     cover.style.zIndex = '2';
-    cover.style.backgroundColor = CSS.supports('color', plan.cover.color) ? plan.cover.color : '#000';
+    cover.style.backgroundColor = CSS.supports('color', keyframes.cover.color) ? keyframes.cover.color : '#000';
     stage.append(cover);
-    animations.push(cover.animate([...plan.cover.steps], timing));
+    animations.push(cover.animate([...keyframes.cover.keyframes], timing));
   }
   for (const animation of animations) animation.id = 'transition';
-  incoming.bus.follow(plan.sound.incoming, plan.durationMs);
-  outgoing.bus.follow(plan.sound.outgoing, plan.durationMs);
+  incoming.bus.follow(keyframes.sound.incoming, keyframes.durationMs);
+  outgoing.bus.follow(keyframes.sound.outgoing, keyframes.durationMs);
   const done = Promise.all(animations.map(animation => animation.finished)).then(() => {
     outgoing.setOnAir(false);
     for (const animation of animations) animation.cancel();

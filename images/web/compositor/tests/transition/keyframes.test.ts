@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {transitionsOf} from '../../src/state/transition';
-import {loudnessAt, planOf, type Plan} from '../../src/transition/plan';
+import {loudnessAt, keyframesOf, type TransitionKeyframes} from '../../src/transition/keyframes';
 
-function plan(transition: object): Plan {
+function keyframes(transition: object): TransitionKeyframes {
   const [parsed] = transitionsOf([transition]);
-  const found = parsed && planOf(parsed);
+  const found = parsed && keyframesOf(parsed);
   if (!found) throw new Error('a cut');
   return found;
 }
 
-const ends = (steps: Plan['incoming']): unknown[] => [steps.at(0)?.translate, steps.at(-1)?.translate];
+const ends = (steps: TransitionKeyframes['incoming']): unknown[] => [steps.at(0)?.translate, steps.at(-1)?.translate];
 
 test('a crossfade fades the new one in over the old one, and sounds add up to one', () => {
-  const {onTop, incoming, outgoing, sound} = plan({crossfade: {durationMs: 500}});
+  const {onTop, incoming, outgoing, sound} = keyframes({crossfade: {durationMs: 500}});
   assert.equal(onTop, 'incoming');
   assert.deepEqual(incoming.map(step => step.opacity), [0, 1]);
   assert.deepEqual(outgoing, []);
@@ -27,22 +27,22 @@ test('loudness is known at any time of a transition, before and after it', () =>
 });
 
 test('a colour is whole in the middle, where the layouts are switched', () => {
-  const {cover, incoming} = plan({fadeToColor: {durationMs: 500, backgroundColor: '#123456'}});
+  const {cover, incoming} = keyframes({fadeToColor: {durationMs: 500, backgroundColor: '#123456'}});
   assert.equal(cover?.color, '#123456');
-  assert.deepEqual(cover.steps.map(step => step.opacity), [0, 1, 0]);
+  assert.deepEqual(cover.keyframes.map(each => each.opacity), [0, 1, 0]);
   assert.deepEqual(incoming.map(step => [step.offset, step.opacity]), [[0, 0], [0.5, 0], [0.5, 1], [1, 1]]);
 });
 
 test('swipes go in four directions', () => {
   const ways = {LEFT: '-100% 0%', RIGHT: '100% 0%', UP: '0% -100%', DOWN: '0% 100%'};
   for (const [direction, ahead] of Object.entries(ways)) {
-    const {outgoing} = plan({swipe: {durationMs: 500, direction: `TRANSITION_DIRECTION_${direction}`}});
+    const {outgoing} = keyframes({swipe: {durationMs: 500, direction: `TRANSITION_DIRECTION_${direction}`}});
     assert.deepEqual(ends(outgoing), ['0% 0%', ahead]);
   }
 });
 
 test('both move, or the old one away, or the new one over it', () => {
-  const swipe = (type: string): Plan => plan({swipe: {durationMs: 500, combinedAnimation: `TRANSITION_SWIPE_TYPE_${type}`}});
+  const swipe = (type: string): TransitionKeyframes => keyframes({swipe: {durationMs: 500, combinedAnimation: `TRANSITION_SWIPE_TYPE_${type}`}});
   assert.deepEqual(ends(swipe('COMBINED').incoming).map(String), ['100% 0%', '0% 0%']);
   assert.equal(swipe('COMBINED').outgoing.length, 2);
   assert.equal(swipe('SOURCE').onTop, 'outgoing');
@@ -51,8 +51,8 @@ test('both move, or the old one away, or the new one over it', () => {
   assert.deepEqual(swipe('DESTINATION').outgoing, []);
 });
 
-test('cuts and what takes no time have no plan', () => {
+test('cuts and what takes no time have no keyframes', () => {
   const [cut, none] = transitionsOf([{cut: {}}, {crossfade: {durationMs: 0}}]);
-  assert.equal(cut && planOf(cut), null);
-  assert.equal(none && planOf(none), null);
+  assert.equal(cut && keyframesOf(cut), null);
+  assert.equal(none && keyframesOf(none), null);
 });

@@ -3,7 +3,7 @@
 import type {Direction, Transition} from '../state/transition';
 
 /** Keyframes as Web Animations take them. */
-export type Steps = {readonly offset: number; readonly opacity?: number; readonly translate?: string}[];
+export type Keyframes = {readonly offset: number; readonly opacity?: number; readonly translate?: string}[];
 
 /** Loudness over the duration: linear from point to point. */
 export type Loudness = readonly {readonly offset: number; readonly gain: number}[];
@@ -15,13 +15,13 @@ export function loudnessAt(points: Loudness, part: number): number {
   return from ? from.gain + (to.gain - from.gain) * (part - from.offset) / (to.offset - from.offset) : to.gain;
 }
 
-export interface Plan {
+export interface TransitionKeyframes {
   readonly durationMs: number;
   readonly onTop: 'incoming' | 'outgoing';
-  readonly incoming: Steps;
-  readonly outgoing: Steps;
+  readonly incoming: Keyframes;
+  readonly outgoing: Keyframes;
   /** A colour over both. */
-  readonly cover: {readonly color: string; readonly steps: Steps} | null;
+  readonly cover: {readonly color: string; readonly keyframes: Keyframes} | null;
   readonly sound: {readonly incoming: Loudness; readonly outgoing: Loudness};
 }
 
@@ -29,8 +29,8 @@ const WAY: Record<Direction, readonly [number, number]> = {LEFT: [-1, 0], RIGHT:
 const IN: Loudness = [{offset: 0, gain: 0}, {offset: 1, gain: 1}];
 const OUT: Loudness = [{offset: 0, gain: 1}, {offset: 1, gain: 0}];
 
-/** The plan of a transition by time; null for a cut, and for a stinger, which goes by its media. */
-export function planOf(transition: Transition): Plan | null {
+/** The keyframes of a transition by time; null for a cut, and for a stinger, which goes by its media. */
+export function keyframesOf(transition: Transition): TransitionKeyframes | null {
   if (!('durationMs' in transition) || transition.durationMs <= 0) return null;
   const {durationMs} = transition;
   const still = {durationMs, incoming: [], outgoing: [], cover: null, sound: {incoming: IN, outgoing: OUT}};
@@ -38,13 +38,13 @@ export function planOf(transition: Transition): Plan | null {
     case 'crossfade':
       return {...still, onTop: 'incoming', incoming: [{offset: 0, opacity: 0}, {offset: 1, opacity: 1}]};
     case 'fadeToColor': {
-      const steps = [{offset: 0, opacity: 0}, {offset: 0.5, opacity: 1}, {offset: 1, opacity: 0}];
-      const at = (offset: number, opacity: number): Steps[number] => ({offset, opacity});
+      const keyframes = [{offset: 0, opacity: 0}, {offset: 0.5, opacity: 1}, {offset: 1, opacity: 0}];
+      const at = (offset: number, opacity: number): Keyframes[number] => ({offset, opacity});
       return {
         ...still,
         onTop: 'incoming',
         incoming: [at(0, 0), at(0.5, 0), at(0.5, 1), at(1, 1)],
-        cover: {color: transition.color, steps},
+        cover: {color: transition.color, keyframes},
         sound: {
           incoming: [{offset: 0, gain: 0}, {offset: 0.5, gain: 0}, {offset: 1, gain: 1}],
           outgoing: [{offset: 0, gain: 1}, {offset: 0.5, gain: 0}, {offset: 1, gain: 0}],
