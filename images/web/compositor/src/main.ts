@@ -1,7 +1,7 @@
 /** The compositor: draws what the pod's agent says, and tells it what became of it. */
 
 import {Connection} from './agent/connection';
-import {Sources} from './content/sources';
+import {LiveSources} from './content/live_sources';
 import {Overlay} from './debug/overlay';
 import {LayerFailures} from './failure/layer_failures';
 import {Room} from './room/room';
@@ -17,7 +17,7 @@ const LEVELS_MS = 1000;
 let scene: Scene | null = null, isReady = false, isHeard = false;
 const debug = new URLSearchParams(location.search).get('debug') === 'true';
 const mixer = new Mixer();
-const sources = new Sources(() => mixer.audioContext);
+const sources = new LiveSources(() => mixer.audioContext);
 const failures = new LayerFailures(all => connection.failed(all));
 const stage = new Stage({mixer, sources, room: new Room(), failures});
 document.body.append(stage.element);

@@ -2,7 +2,7 @@
 
 import type {Bus, Voice} from '../sound/mixer';
 import type {Layer} from '../state/layer';
-import type {Sources} from './sources';
+import type {LiveSources} from './live_sources';
 import type {Room} from '../room/room';
 
 export interface Content {
@@ -23,7 +23,7 @@ export interface Content {
 /** What a layer's content is given to work with. */
 export interface Surroundings {
   readonly layout: {readonly width: number; readonly height: number};
-  readonly sources: Sources;
+  readonly sources: LiveSources;
   readonly room: Room;
   readonly bus: Bus;
   /** A voice of this layer, which is muted along with it. */

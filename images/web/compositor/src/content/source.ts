@@ -2,7 +2,7 @@
 
 import type {Content, Surroundings} from './content';
 import {Live} from './live';
-import type {Taken} from './sources';
+import type {Taken} from './live_sources';
 import type {Layer} from '../state/layer';
 import {textAt} from '../state/json';
 import {Feed} from '../sound/mixer';

@@ -1,7 +1,7 @@
 /** One layout on the page, as large as the canvas. */
 
 import type {Room} from '../room/room';
-import type {Sources} from '../content/sources';
+import type {LiveSources} from '../content/live_sources';
 import type {LayerFailures} from '../failure/layer_failures';
 import type {LayerAnimations} from '../motion/animations';
 import {Bus, type Mixer} from '../sound/mixer';
@@ -12,7 +12,7 @@ import {after, nextFrame} from './waiting';
 
 export interface Context {
   readonly mixer: Mixer;
-  readonly sources: Sources;
+  readonly sources: LiveSources;
   readonly room: Room;
   readonly failures: LayerFailures;
 }

@@ -43,7 +43,7 @@ interface Shared {
   end: ReturnType<typeof setTimeout> | undefined;
 }
 
-export class Sources {
+export class LiveSources {
   private readonly shared = new Map<string, Promise<Shared>>();
   private delayMs = jitterBufferMs(500);
 
