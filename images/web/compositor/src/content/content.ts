@@ -21,7 +21,7 @@ export interface Content {
 }
 
 /** What a layer's content is given to work with. */
-export interface Surroundings {
+export interface ContentContext {
   readonly layout: {readonly width: number; readonly height: number};
   readonly sources: LiveSources;
   readonly room: Room;
@@ -32,7 +32,7 @@ export interface Surroundings {
   fail(reason: string | null): void;
 }
 
-export type LayerType = (layer: Layer, surroundings: Surroundings) => Content;
+export type LayerType = (layer: Layer, context: ContentContext) => Content;
 
 export const AT_ONCE = Promise.resolve();
 

@@ -1,6 +1,6 @@
 /** A picture from a URL. Another URL takes its place once it is loaded. */
 
-import {Readiness, sized, type Content, type Surroundings} from './content';
+import {Readiness, sized, type Content, type ContentContext} from './content';
 import {isWebUrl, reasonOf} from '../failure/reason';
 import {fitOf} from './fit';
 import {Retry} from './retry';
@@ -10,7 +10,7 @@ import {textAt} from '../state/json';
 /** A picture takes four bytes for each pixel once it is shown. */
 const MOST_PIXELS = 64_000_000;
 
-export function image(layer: Layer, {fail}: Surroundings): Content {
+export function image(layer: Layer, {fail}: ContentContext): Content {
   const element = document.createElement('div'), ready = new Readiness(), retry = new Retry();
   let shown: HTMLImageElement | null = null, url: string | null = null, now = layer, attempt = 0;
 

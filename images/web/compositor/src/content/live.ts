@@ -1,7 +1,7 @@
 /** What layers with a live picture have in common: what they name is taken while their layout wants it, and heard in one voice. */
 
 import {LivePicture} from './on_disconnect';
-import {Readiness, type Content, type Surroundings} from './content';
+import {Readiness, type Content, type ContentContext} from './content';
 import {at, number} from '../state/json';
 import type {Layer} from '../state/layer';
 import type {Voice} from '../sound/mixer';
@@ -21,13 +21,13 @@ export class Live {
   private mixed: Voice | null = null;
 
   /** `type` is the layer's, and the name of its data. */
-  constructor(private readonly type: 'source' | 'webrtc', private layer: Layer, private readonly surroundings: Surroundings) {
-    this.picture = new LivePicture(layer, surroundings, type === 'webrtc');
+  constructor(private readonly type: 'source' | 'webrtc', private layer: Layer, private readonly context: ContentContext) {
+    this.picture = new LivePicture(layer, context, type === 'webrtc');
   }
 
   /** The layer's voice, from its first call on. */
   voice(): Voice {
-    this.mixed ??= this.surroundings.voice();
+    this.mixed ??= this.context.voice();
     this.mixed.setVolume(this.volume);
     return this.mixed;
   }

@@ -1,7 +1,7 @@
 /** What stands for a live picture while there is none: `onDisconnect` slate, hide or remain. */
 
 import {image} from './image';
-import {sized, type Content, type Surroundings} from './content';
+import {sized, type Content, type ContentContext} from './content';
 import {KeptPicture} from './kept_picture';
 import type {Layer} from '../state/layer';
 import {nextFrame} from '../stage/waiting';
@@ -36,7 +36,7 @@ export class LivePicture {
   private isCovered = false;
   private connections = 0;
 
-  constructor(private layer: Layer, private readonly surroundings: Surroundings, isOfRoom: boolean) {
+  constructor(private layer: Layer, private readonly context: ContentContext, isOfRoom: boolean) {
     this.kept = new KeptPicture(this.video, isOfRoom, () => this.show());
     this.element.append(this.video, this.kept.element);
     this.update(layer);
@@ -57,7 +57,7 @@ export class LivePicture {
         this.slateProblem = reason;
         this.tell();
       };
-      this.slate = image(pictured, {...this.surroundings, fail});
+      this.slate = image(pictured, {...this.context, fail});
       if (this.slate.element) {
         this.slate.element.style.cssText += 'position: absolute; inset: 0';
         this.element.append(this.slate.element);
@@ -98,7 +98,7 @@ export class LivePicture {
   private tell(): void {
     const {problem, slateProblem} = this;
     const slate = problem !== null && slateProblem !== null && onDisconnectOf(this.layer) === 'slate';
-    this.surroundings.fail(slate ? `${problem}; disconnectedSlate: ${slateProblem}` : problem);
+    this.context.fail(slate ? `${problem}; disconnectedSlate: ${slateProblem}` : problem);
   }
 
   private show(): void {

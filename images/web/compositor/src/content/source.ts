@@ -1,6 +1,6 @@
 /** A live source of the project. */
 
-import type {Content, Surroundings} from './content';
+import type {Content, ContentContext} from './content';
 import {Live} from './live';
 import type {Taken} from './live_sources';
 import type {Layer} from '../state/layer';
@@ -13,9 +13,9 @@ const FIRST_PICTURE_MS = 1000;
 /** One that is there begins with its next key frame; a show does not wait longer for one that may be away. */
 const AWAY_MS = 4000;
 
-export function source(layer: Layer, surroundings: Surroundings): Content {
-  const {sources} = surroundings;
-  const live = new Live('source', layer, surroundings), {picture, ready} = live;
+export function source(layer: Layer, context: ContentContext): Content {
+  const {sources} = context;
+  const live = new Live('source', layer, context), {picture, ready} = live;
   let taken: Taken | null = null, heard: Feed | null = null, attempt = 0, connections = 0;
 
   const follow = (connected: boolean): void => {

@@ -1,10 +1,10 @@
 /** A rectangle of one colour, as large as the layout where it has no size. */
 
-import {AT_ONCE, type Content, type Surroundings} from './content';
+import {AT_ONCE, type Content, type ContentContext} from './content';
 import type {Layer} from '../state/layer';
 import {textAt} from '../state/json';
 
-export function square(layer: Layer, {layout, fail}: Surroundings): Content {
+export function square(layer: Layer, {layout, fail}: ContentContext): Content {
   const element = document.createElement('div');
   const update = (now: Layer): void => {
     element.style.width = now.width === null ? `${layout.width}px` : '100%';

@@ -1,6 +1,6 @@
 /** A video from a URL: it begins when its layout goes on air, and ends on its last frame. */
 
-import {Readiness, type Content, type Surroundings} from './content';
+import {Readiness, type Content, type ContentContext} from './content';
 import {isWebUrl, reasonOf} from '../failure/reason';
 import {VideoPicture} from './video_picture';
 import {Retry} from './retry';
@@ -9,7 +9,7 @@ import {at, number, textAt} from '../state/json';
 import {hear} from '../sound/media_element';
 import type {Voice} from '../sound/mixer';
 
-export function video(layer: Layer, {voice, fail}: Surroundings): Content {
+export function video(layer: Layer, {voice, fail}: ContentContext): Content {
   const element = document.createElement('video'), ready = new Readiness(), retry = new Retry();
   // The mixer is given silence of what another origin did not allow
   Object.assign(element, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true});

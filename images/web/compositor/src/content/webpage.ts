@@ -3,7 +3,7 @@
  * `keep-loaded` it is there while its layout is on air and it is not hidden, and begins anew each time.
  */
 
-import {Readiness, type Content, type Surroundings} from './content';
+import {Readiness, type Content, type ContentContext} from './content';
 import {isWebUrl, reasonOf} from '../failure/reason';
 import {Retry} from './retry';
 import type {Layer} from '../state/layer';
@@ -11,7 +11,7 @@ import {textAt} from '../state/json';
 
 const SANDBOX = 'allow-scripts allow-same-origin allow-forms';
 
-export function webpage(layer: Layer, {layout, fail}: Surroundings): Content {
+export function webpage(layer: Layer, {layout, fail}: ContentContext): Content {
   const element = document.createElement('iframe'), ready = new Readiness(), retry = new Retry();
   element.setAttribute('sandbox', SANDBOX);
   Object.assign(element, {allow: 'autoplay', referrerPolicy: 'no-referrer', scrolling: 'no'});

@@ -1,6 +1,6 @@
 /** What a participant of the room shows: the camera with the microphone, or the screen with its sound. */
 
-import type {Content, Surroundings} from './content';
+import type {Content, ContentContext} from './content';
 import {Live} from './live';
 import type {Layer} from '../state/layer';
 import {textAt} from '../state/json';
@@ -34,9 +34,9 @@ function end(stream: MediaStream): void {
   }, UNHEARD_MS);
 }
 
-export function webrtc(layer: Layer, surroundings: Surroundings): Content {
-  const {room} = surroundings;
-  const live = new Live('webrtc', layer, surroundings), {picture, ready} = live;
+export function webrtc(layer: Layer, context: ContentContext): Content {
+  const {room} = context;
+  const live = new Live('webrtc', layer, context), {picture, ready} = live;
   let stop: (() => void) | null = null, playing: Feed | null = null, sound: MediaStream | null = null;
 
   const hear = (audio: MediaStream | null): void => {

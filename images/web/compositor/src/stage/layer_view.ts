@@ -1,6 +1,6 @@
 /** One layer on the page, and where its children go. */
 
-import type {Content, Surroundings} from '../content/content';
+import type {Content, ContentContext} from '../content/content';
 import {LAYER_TYPES} from '../content/layer_types';
 import type {Animation} from '../motion/animations';
 import {Player} from '../motion/player';
@@ -11,7 +11,7 @@ import {sameLooks, type Layer} from '../state/layer';
 const NO_ANIMATIONS: readonly Animation[] = [];
 
 /** All that a view gives to its content; the voice comes from the view itself. */
-export type Given = Omit<Surroundings, 'voice' | 'fail'> & {readonly fail: (layerId: string, reason: string | null) => void};
+export type Given = Omit<ContentContext, 'voice' | 'fail'> & {readonly fail: (layerId: string, reason: string | null) => void};
 
 export class LayerView {
   readonly element = div('layer');
@@ -98,8 +98,8 @@ export class LayerView {
   }
 
   private made(layer: Layer): Content | null {
-    const kind = LAYER_TYPES.get(layer.type);
-    return (kind && this.guarded(() => kind(layer, this.surroundings()))) ?? null;
+    const type = LAYER_TYPES.get(layer.type);
+    return (type && this.guarded(() => type(layer, this.context()))) ?? null;
   }
 
   /** A layer that fails in a way that nobody foresaw takes no other with it. */
@@ -124,7 +124,7 @@ export class LayerView {
     this.content?.setHidden?.(after.hidden);
   }
 
-  private surroundings(): Surroundings {
+  private context(): ContentContext {
     const {given} = this;
     return {
       ...given,
