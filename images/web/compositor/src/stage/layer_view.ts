@@ -11,7 +11,7 @@ import {sameLooks, type Layer} from '../state/layer';
 const NO_ANIMATIONS: readonly Animation[] = [];
 
 /** All that a view gives to its content; the voice comes from the view itself. */
-export type Given = Omit<ContentContext, 'voice' | 'fail'> & {readonly fail: (layerId: string, reason: string | null) => void};
+export type ViewContext = Omit<ContentContext, 'voice' | 'fail'> & {readonly fail: (layerId: string, reason: string | null) => void};
 
 export class LayerView {
   readonly element = div('layer');
@@ -24,7 +24,7 @@ export class LayerView {
   private readonly inside = new Set<LayerView>();
   private hushed = false;
 
-  constructor(private drawn: Drawn, private readonly given: Given) {
+  constructor(private drawn: Drawn, private readonly context: ViewContext) {
     this.element.append(this.placed);
     this.placed.append(this.box);
     this.element.dataset['layer'] = drawn.layer.id;
@@ -88,7 +88,7 @@ export class LayerView {
     };
     this.voice?.close();
     // A video that is taken out of the page falls silent with a click
-    if (this.isHeard) this.given.bus.afterFade(end);
+    if (this.isHeard) this.context.bus.afterFade(end);
     else end();
   }
 
@@ -99,7 +99,7 @@ export class LayerView {
 
   private made(layer: Layer): Content | null {
     const type = LAYER_TYPES.get(layer.type);
-    return (type && this.guarded(() => type(layer, this.context()))) ?? null;
+    return (type && this.guarded(() => type(layer, this.contentContext()))) ?? null;
   }
 
   /** A layer that fails in a way that nobody foresaw takes no other with it. */
@@ -113,7 +113,7 @@ export class LayerView {
   }
 
   private fail(reason: string | null): void {
-    if (!this.hushed) this.given.fail(this.drawn.layer.id, reason);
+    if (!this.hushed) this.context.fail(this.drawn.layer.id, reason);
   }
 
   private arrange(after: Drawn): void {
@@ -124,12 +124,12 @@ export class LayerView {
     this.content?.setHidden?.(after.hidden);
   }
 
-  private context(): ContentContext {
-    const {given} = this;
+  private contentContext(): ContentContext {
+    const {context} = this;
     return {
-      ...given,
+      ...context,
       voice: () => {
-        this.voice ??= given.bus.voice(this.drawn.layer.id);
+        this.voice ??= context.bus.voice(this.drawn.layer.id);
         this.voice.setMuted(this.drawn.hidden);
         return this.voice;
       },

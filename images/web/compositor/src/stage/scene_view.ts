@@ -7,7 +7,7 @@ import type {LayerAnimations} from '../motion/animations';
 import {Bus, type Mixer} from '../sound/mixer';
 import {difference, drawnOf, type Drawn} from '../state/drawn';
 import type {Layout, Scene} from '../state/scene';
-import {LayerView, type Given} from './layer_view';
+import {LayerView, type ViewContext} from './layer_view';
 import {after, nextFrame} from './waiting';
 
 export interface Context {
@@ -27,7 +27,7 @@ export class SceneView {
   readonly bus: Bus;
   private readonly inside = Object.assign(document.createElement('div'), {className: 'layout'});
   private readonly views = new Map<string, LayerView>();
-  private readonly given: Given;
+  private readonly context: ViewContext;
   private drawn: ReadonlyMap<string, Drawn> = new Map();
   private onAir = false;
   private wanted = false;
@@ -36,7 +36,7 @@ export class SceneView {
     this.element.append(this.inside);
     this.element.dataset['layout'] = layout.id;
     this.bus = new Bus(mixer);
-    this.given = {
+    this.context = {
       bus: this.bus,
       sources,
       room,
@@ -120,7 +120,7 @@ export class SceneView {
       const {id} = each.layer;
       const old = this.views.get(id);
       old?.hush();
-      const view = new LayerView(each, this.given);
+      const view = new LayerView(each, this.context);
       this.views.set(id, view);
       this.put(each, view);
       if (old) this.rescue(id, now);
