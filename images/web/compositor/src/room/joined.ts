@@ -1,7 +1,7 @@
 /** A room that was joined, by LiveKit: hidden, as a renderer's token says, and subscribed to what is shown alone. */
 
 import {LogLevel, Room, RoomEvent, setLogLevel, Track, type RemoteParticipant, type RemoteTrackPublication} from 'livekit-client';
-import type {Access, Feed, Shown, Watch} from './room';
+import type {RoomAccess, ParticipantFeed, Shown, ParticipantWatch} from './room';
 
 export interface Joined {
   /** Subscribes to what is watched now, and shows it. */
@@ -9,7 +9,7 @@ export interface Joined {
   leave(): void;
 }
 
-const OF: Record<Feed, {readonly video: Track.Source; readonly audio: Track.Source}> = {
+const OF: Record<ParticipantFeed, {readonly video: Track.Source; readonly audio: Track.Source}> = {
   webcam: {video: Track.Source.Camera, audio: Track.Source.Microphone},
   screen: {video: Track.Source.ScreenShare, audio: Track.Source.ScreenShareAudio},
 };
@@ -27,9 +27,9 @@ const RESUME_MS = 4000;
  * @param lost - called once the connection has ended, whoever ended it.
  * @throws ConnectionError
  */
-export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lost: () => void): Promise<Joined> {
+export async function join({url, token}: RoomAccess, watches: ReadonlySet<ParticipantWatch>, lost: () => void): Promise<Joined> {
   const room = new Room({adaptiveStream: false, dynacast: false});
-  const streams = new Map<string, MediaStream>(), shown = new WeakMap<Watch, string>(), pumps = new Map<string, HTMLAudioElement>();
+  const streams = new Map<string, MediaStream>(), shown = new WeakMap<ParticipantWatch, string>(), pumps = new Map<string, HTMLAudioElement>();
 
   const streamOf = (publication: RemoteTrackPublication | undefined): MediaStream | null => {
     const track = publication?.track?.mediaStreamTrack;
@@ -47,7 +47,7 @@ export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lo
     }
     return stream;
   };
-  const of = (watch: Watch): Shown => {
+  const of = (watch: ParticipantWatch): Shown => {
     const participant = room.remoteParticipants.get(watch.identity);
     const {video, audio} = OF[watch.feed], sent = participant?.getTrackPublication(video);
     return {
@@ -106,7 +106,7 @@ export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lo
   };
 }
 
-function subscribe(participant: RemoteParticipant, watches: ReadonlySet<Watch>): void {
+function subscribe(participant: RemoteParticipant, watches: ReadonlySet<ParticipantWatch>): void {
   const wanted = new Set([...watches].filter(each => each.identity === participant.identity)
     .flatMap(({feed}) => [OF[feed].video, OF[feed].audio]));
   for (const publication of participant.trackPublications.values()) {

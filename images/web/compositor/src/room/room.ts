@@ -2,7 +2,7 @@
 
 import type {Joined, join} from './joined';
 
-export type Feed = 'webcam' | 'screen';
+export type ParticipantFeed = 'webcam' | 'screen';
 
 /** What there is of a participant's. */
 export interface Shown {
@@ -16,13 +16,13 @@ export interface Shown {
   readonly problem: string | null;
 }
 
-export interface Watch {
+export interface ParticipantWatch {
   readonly identity: string;
-  readonly feed: Feed;
+  readonly feed: ParticipantFeed;
   readonly show: (shown: Shown) => void;
 }
 
-export interface Access {
+export interface RoomAccess {
   readonly url: string;
   readonly token: string;
 }
@@ -32,8 +32,8 @@ const RETRY_MS = 1000, LONGEST_RETRY_MS = 10_000;
 const JOINING = 'the room is being joined', NONE = 'the project has no room';
 
 export class Room {
-  private readonly watches = new Set<Watch>();
-  private access: Access | null | undefined;
+  private readonly watches = new Set<ParticipantWatch>();
+  private access: RoomAccess | null | undefined;
   private joined: Joined | null = null;
   private isJoining = false;
   private attempt = 0;
@@ -48,7 +48,7 @@ export class Room {
    * The room of the project, with the newest token; null where it has none. A connection outlives its token.
    * While it is not known, as after a restart of the agent without the facade, what has been joined stays.
    */
-  setAccess(access: Access | null | undefined): void {
+  setAccess(access: RoomAccess | null | undefined): void {
     if (access === undefined) return;
     const {access: before} = this, isOther = before === undefined || access?.url !== before?.url;
     this.access = access;
@@ -62,7 +62,7 @@ export class Room {
   }
 
   /** Shows what a participant has, now and from now on; the returned function ends that. */
-  watch(identity: string, feed: Feed, show: (shown: Shown) => void): () => void {
+  watch(identity: string, feed: ParticipantFeed, show: (shown: Shown) => void): () => void {
     const watch = {identity, feed, show};
     this.watches.add(watch);
     if (this.joined) this.joined.refresh();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import {beforeEach, mock, test} from 'node:test';
 import type {Joined} from '../../src/room/joined';
-import {Room, type Access, type Shown} from '../../src/room/room';
+import {Room, type RoomAccess, type Shown} from '../../src/room/room';
 
 interface Attempt {
-  readonly access: Access;
+  readonly access: RoomAccess;
   readonly lost: () => void;
   hasLeft: boolean;
   succeed(): void;
