@@ -1,6 +1,6 @@
 /** The project's room, which is joined once something of it is shown, and by a script of its own. */
 
-import type {Joined, join} from './joined';
+import type {JoinedRoom, join} from './joined';
 
 export type ParticipantFeed = 'webcam' | 'screen';
 
@@ -34,7 +34,7 @@ const JOINING = 'the room is being joined', NONE = 'the project has no room';
 export class Room {
   private readonly watches = new Set<ParticipantWatch>();
   private access: RoomAccess | null | undefined;
-  private joined: Joined | null = null;
+  private joined: JoinedRoom | null = null;
   private isJoining = false;
   private attempt = 0;
   private problem = JOINING;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {beforeEach, mock, test} from 'node:test';
-import type {Joined} from '../../src/room/joined';
+import type {JoinedRoom} from '../../src/room/joined';
 import {Room, type RoomAccess, type Shown} from '../../src/room/room';
 
 interface Attempt {
@@ -22,7 +22,7 @@ beforeEach(() => {
   attempts = [];
   shown = [];
   room = new Room(async () => ({
-    join: (access, _, lost) => new Promise<Joined>((resolve, reject) => {
+    join: (access, _, lost) => new Promise<JoinedRoom>((resolve, reject) => {
       const attempt: Attempt = {
         access, lost, hasLeft: false,
         succeed: () => resolve({refresh: () => undefined, leave: () => { attempt.hasLeft = true; }}),
