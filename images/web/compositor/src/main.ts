@@ -1,6 +1,6 @@
 /** The compositor: draws what the pod's agent says, and tells it what became of it. */
 
-import {Connection} from './agent/connection';
+import {AgentConnection} from './agent/connection';
 import {LiveSources} from './content/live_sources';
 import {Overlay} from './debug/overlay';
 import {LayerFailures} from './failure/layer_failures';
@@ -22,7 +22,7 @@ const failures = new LayerFailures(all => connection.failed(all));
 const stage = new Stage({mixer, sources, room: new Room(), failures});
 document.body.append(stage.element);
 const frameRateDependence = new FrameRateDependence(stage.element, word => console.log(word));
-const connection = new Connection(`ws://${location.host}/scene`, message => void take(message));
+const connection = new AgentConnection(`ws://${location.host}/scene`, message => void take(message));
 const overlay = new Overlay(stage.element, () =>
   ({scene, connected: connection.connected, failures: failures.all, levels: mixer.levels()}));
 

@@ -6,7 +6,7 @@ import {messageOf, type AgentMessage} from '../state/agent_message';
 /** The agent is beside this page; without a page it puts the slate on air. */
 const RETRY_MS = 200;
 
-export class Connection {
+export class AgentConnection {
   private socket: WebSocket | null = null;
   private isReady = false;
   private failures: readonly Failure[] = [];
