@@ -89,7 +89,7 @@ class Canvas(WireModel):
     height: int
 
 
-class Room(WireModel):
+class PageRoom(WireModel):
     """The project's room, joined hidden."""
 
     url: str
@@ -109,7 +109,7 @@ class SceneState(WireModel):
     selected_layout_id: str | None = None
     debug: bool = False
     target_latency_ms: int = 500
-    room: Room | None = None
+    room: PageRoom | None = None
     room_known: bool = False
     """Whether `room` says what there is. While it does not, a page stays in the room that it has joined."""
     layouts: list[PageLayout] = []

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import FailedLayer, Program
-from onair_crds.contract.scene import Canvas, LayersChange, ProgramLayout, Room, SceneState
+from onair_crds.contract.scene import Canvas, LayersChange, PageRoom, ProgramLayout, SceneState
 from onair_encoder.scene import scene_file
 from onair_encoder.scene.layer_failures import FailedLayers
 from onair_encoder.scene.page_files import PageFiles
@@ -92,7 +92,7 @@ class SceneFeed:
             self._pages.send(change)
             self._store_soon()
 
-    def set_room(self, room: Room | None) -> None:
+    def set_room(self, room: PageRoom | None) -> None:
         """Tells the page what it may join the project's room with."""
         if state := self._scene.set_room(room):
             self._pages.send(state)

@@ -13,7 +13,7 @@ import aiohttp
 
 from onair_crds.contract.pod import FACADE_PATH, SOURCES_PORT
 from onair_crds.contract.program import Program
-from onair_crds.contract.scene import Room
+from onair_crds.contract.scene import PageRoom
 from onair_crds.contract.wire_model import Secret, WireModel
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.scene.facade_session import (
@@ -51,7 +51,7 @@ class _Response(WireModel):
 
 
 class RoomAccess:
-    def __init__(self, changed: Callable[[Room | None], None]) -> None:
+    def __init__(self, changed: Callable[[PageRoom | None], None]) -> None:
         """
         Args:
             changed: called with what the page may join the room with, None where it is to join none;
@@ -124,7 +124,7 @@ class RoomAccess:
 
     def _tell(self, token: str) -> None:
         self._told = True
-        self._take(Room.model_validate({"url": SIGNALLING_URL, "token": token}))
+        self._take(PageRoom.model_validate({"url": SIGNALLING_URL, "token": token}))
 
 
 def _same_room(one: FacadeAccess | None, other: FacadeAccess | None) -> bool:

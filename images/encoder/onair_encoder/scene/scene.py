@@ -18,9 +18,9 @@ from onair_crds.contract.scene import (
     ChangeAnimation,
     LayersChange,
     PageLayout,
+    PageRoom,
     ProgramLayout,
     ProgramScene,
-    Room,
     SceneLayer,
     SceneState,
 )
@@ -57,7 +57,7 @@ class Scene:
         self.selected_layout_id: str | None = None
         self._canvas = Canvas(width=0, height=0)
         self._wanted = NOTHING
-        self._room: Room | None = None
+        self._room: PageRoom | None = None
         self._room_known = False
         self._held: dict[str, _Held] = {}
         self._early: deque[LayersEvent] = deque(maxlen=MAX_EARLY)
@@ -83,7 +83,7 @@ class Scene:
             layouts=[_for_page(held) for held in self._held.values()],
         )
 
-    def set_room(self, room: Room | None) -> SceneState | None:
+    def set_room(self, room: PageRoom | None) -> SceneState | None:
         """Takes what the page may join the room with; None where that is as before."""
         if self._room_known and room == self._room:
             return None

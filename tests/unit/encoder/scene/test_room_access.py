@@ -15,7 +15,7 @@ from tests.support.small_program import small_program
 from tests.support.waiting import until
 
 from onair_crds.contract.program import Program, ProgramRoomServer
-from onair_crds.contract.scene import Canvas, Room, SceneLayer, SceneState
+from onair_crds.contract.scene import Canvas, PageRoom, SceneLayer, SceneState
 from onair_encoder.scene import room_access
 from onair_encoder.scene.facade_session import TOKEN_PATH
 from onair_encoder.scene.room_access import NO_TOKEN, RoomAccess
@@ -57,12 +57,12 @@ async def scripted_facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scri
 
 
 @pytest.fixture
-async def told() -> list[Room | None]:
+async def told() -> list[PageRoom | None]:
     return []
 
 
 @pytest.fixture
-async def access(told: list[Room | None]) -> AsyncIterator[RoomAccess]:
+async def access(told: list[PageRoom | None]) -> AsyncIterator[RoomAccess]:
     access = RoomAccess(told.append)
     running = asyncio.create_task(access.run())
     yield access
@@ -81,7 +81,7 @@ def program(facade: ScriptedRoomFacade, *layers: SceneLayer, **fields: Any) -> P
 
 
 async def test_a_token_is_renewed_before_it_is_over(
-    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None]
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[PageRoom | None]
 ) -> None:
     access.want(program(scripted_facade, GUEST))
     await until(lambda: len([each for each in told if each]) >= 2)
@@ -91,7 +91,7 @@ async def test_a_token_is_renewed_before_it_is_over(
 
 
 async def test_a_scene_without_guests_opens_no_room(
-    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None]
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[PageRoom | None]
 ) -> None:
     access.want(program(scripted_facade))
     access.want(program(scripted_facade, GUEST, page_token=None))
@@ -105,7 +105,7 @@ async def test_a_scene_without_guests_opens_no_room(
 
 @pytest.mark.parametrize("status", [400, 403, 503])
 async def test_what_is_refused_is_asked_again(
-    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None], status: int
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[PageRoom | None], status: int
 ) -> None:
     scripted_facade.status = status
     access.want(program(scripted_facade, GUEST))
@@ -119,7 +119,11 @@ async def test_what_is_refused_is_asked_again(
     ("status", "none"), [(400, True), (403, True), (404, True), (429, False), (503, False)]
 )
 async def test_that_there_is_no_room_is_told_where_the_facade_says_so(
-    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None], status: int, none: bool
+    scripted_facade: ScriptedRoomFacade,
+    access: RoomAccess,
+    told: list[PageRoom | None],
+    status: int,
+    none: bool,
 ) -> None:
     """A page leaves the room then; while the facade is unavailable it stays."""
     scripted_facade.status = status
@@ -129,7 +133,7 @@ async def test_that_there_is_no_room_is_told_where_the_facade_says_so(
 
 
 async def test_a_room_that_was_joined_is_not_left_because_a_later_token_is_refused(
-    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None]
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[PageRoom | None]
 ) -> None:
     access.want(program(scripted_facade, GUEST))
     await until(lambda: any(told))
@@ -140,7 +144,7 @@ async def test_a_room_that_was_joined_is_not_left_because_a_later_token_is_refus
 
 @pytest.mark.parametrize("status", [401, 500, 503, None])
 async def test_a_page_joins_without_a_token_while_the_facade_gives_none(
-    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None], status: int | None
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[PageRoom | None], status: int | None
 ) -> None:
     address = "http://127.0.0.1:9"
     if status:
@@ -158,7 +162,7 @@ async def test_a_page_joins_without_a_token_while_the_facade_gives_none(
 
 
 async def test_a_token_stays_where_a_later_one_is_not_given(
-    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[Room | None]
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[PageRoom | None]
 ) -> None:
     """It would do for a facade that comes back."""
     access.want(program(scripted_facade, GUEST, room_server=SERVER))
@@ -171,7 +175,7 @@ async def test_a_token_stays_where_a_later_one_is_not_given(
 async def test_a_server_that_becomes_known_lets_the_page_join_at_once(
     scripted_facade: ScriptedRoomFacade,
     access: RoomAccess,
-    told: list[Room | None],
+    told: list[PageRoom | None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(room_access, "RETRY_LATE_S", 3600.0)
@@ -183,7 +187,7 @@ async def test_a_server_that_becomes_known_lets_the_page_join_at_once(
 
 
 async def test_before_a_programme_nothing_is_said_of_a_room(
-    access: RoomAccess, told: list[Room | None]
+    access: RoomAccess, told: list[PageRoom | None]
 ) -> None:
     """A restarted agent does not know yet, and its page may be in the room."""
     await asyncio.sleep(0.02)
@@ -199,7 +203,7 @@ async def test_before_a_programme_nothing_is_said_of_a_room(
 def test_a_new_token_is_told_whole_and_the_same_one_not_at_all() -> None:
     shown = Scene()
     shown.take(scene(layout(10)), Canvas(width=1, height=1))
-    room = Room(url="ws://a.example", token=SecretStr("of-the-room"))
+    room = PageRoom(url="ws://a.example", token=SecretStr("of-the-room"))
     told = shown.set_room(room)
     assert isinstance(told, SceneState)
     assert told.room == room

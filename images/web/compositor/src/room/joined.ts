@@ -1,7 +1,7 @@
 /** A room that was joined, by LiveKit: hidden, as a renderer's token says, and subscribed to what is shown alone. */
 
 import {LogLevel, Room, RoomEvent, setLogLevel, Track, type RemoteParticipant, type RemoteTrackPublication} from 'livekit-client';
-import type {RoomAccess, ParticipantFeed, Shown, ParticipantWatch} from './room';
+import type {PageRoom, ParticipantFeed, Shown, ParticipantWatch} from './room';
 
 export interface JoinedRoom {
   /** Subscribes to what is watched now, and shows it. */
@@ -27,7 +27,7 @@ const RESUME_MS = 4000;
  * @param lost - called once the connection has ended, whoever ended it.
  * @throws ConnectionError
  */
-export async function join({url, token}: RoomAccess, watches: ReadonlySet<ParticipantWatch>, lost: () => void): Promise<JoinedRoom> {
+export async function join({url, token}: PageRoom, watches: ReadonlySet<ParticipantWatch>, lost: () => void): Promise<JoinedRoom> {
   const room = new Room({adaptiveStream: false, dynacast: false});
   const streams = new Map<string, MediaStream>(), shown = new WeakMap<ParticipantWatch, string>(), pumps = new Map<string, HTMLAudioElement>();
 

@@ -22,7 +22,7 @@ export interface ParticipantWatch {
   readonly show: (shown: Shown) => void;
 }
 
-export interface RoomAccess {
+export interface PageRoom {
   readonly url: string;
   readonly token: string;
 }
@@ -33,7 +33,7 @@ const JOINING = 'the room is being joined', NONE = 'the project has no room';
 
 export class Room {
   private readonly watches = new Set<ParticipantWatch>();
-  private access: RoomAccess | null | undefined;
+  private access: PageRoom | null | undefined;
   private joined: JoinedRoom | null = null;
   private isJoining = false;
   private attempt = 0;
@@ -48,7 +48,7 @@ export class Room {
    * The room of the project, with the newest token; null where it has none. A connection outlives its token.
    * While it is not known, as after a restart of the agent without the facade, what has been joined stays.
    */
-  setAccess(access: RoomAccess | null | undefined): void {
+  setAccess(access: PageRoom | null | undefined): void {
     if (access === undefined) return;
     const {access: before} = this, isOther = before === undefined || access?.url !== before?.url;
     this.access = access;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import {beforeEach, mock, test} from 'node:test';
 import type {JoinedRoom} from '../../src/room/joined';
-import {Room, type RoomAccess, type Shown} from '../../src/room/room';
+import {Room, type PageRoom, type Shown} from '../../src/room/room';
 
 interface Attempt {
-  readonly access: RoomAccess;
+  readonly access: PageRoom;
   readonly lost: () => void;
   hasLeft: boolean;
   succeed(): void;
