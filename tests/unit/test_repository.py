@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -38,37 +39,50 @@ PACKAGES = {
     "onair_ingest": "images/ingest",
     "onair_operator": "operator",
 }
+COMPOSITOR = ROOT / "images/web/compositor/src"
+EXPORTED_TYPE = re.compile(r"^export (?:abstract )?(?:class|interface|type) (\w+)", re.MULTILINE)
 
 
 OF_SEVERAL_PROGRAMS = {
+    "Animation": "how layers go from one state to another",
     "FacadeUnavailable": "the facade cannot be asked, by encoders and by gateways",
     "GatewaySettings": "what a program is configured with of a gateway",
     "IngestSettings": "what a program is configured with of ingest",
+    "Layer": "a visual element of a layout",
+    "LayersChange": "a change of one layout's layers, as the agent sends it and a page takes it",
+    "Layout": "a canvas with its layers",
+    "PageRoom": "what a page joins its project's room with",
     "ProgramRefused": "an encoder's refusal, where it is made and where it arrives",
     "RedisSettings": "what a program is configured with of Redis",
     "RoomSecretSettings": "what a program is configured with of the credentials of rooms",
     "RoomSettings": "what a program is configured with of rooms",
+    "Scene": "all that a page draws",
     "Settings": "what a program is configured with",
     "Timeline": "one clock for a stream, whatever its timestamps do",
+    "Transition": "how one layout replaces another on the screen",
 }
 """Classes that stand in more than one program, and mean the same in each."""
 
 
 def places_of_classes() -> dict[str, list[tuple[str, str]]]:
-    """Packages and files, by the names of the classes in them."""
+    """Packages and files, by the names of the classes in them, and of the types that pages export."""
     places: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for package, parent in PACKAGES.items():
         for path in (ROOT / parent / package).rglob("*.py"):
             for node in ast.parse(path.read_text()).body:
                 if isinstance(node, ast.ClassDef):
                     places[node.name].append((package, str(path.relative_to(ROOT))))
+    for path in COMPOSITOR.rglob("*.ts"):
+        for name in EXPORTED_TYPE.findall(path.read_text()):
+            places[name].append((COMPOSITOR.parent.name, str(path.relative_to(ROOT))))
     return places
 
 
 def test_a_class_has_its_name_alone() -> None:
     """Two of one name mean two things, and a reader takes one for the other."""
     places = places_of_classes()
-    assert {package for found in places.values() for package, _ in found} == PACKAGES.keys()
+    packages = {package for found in places.values() for package, _ in found}
+    assert packages == {*PACKAGES, COMPOSITOR.parent.name}
     twice = {name: found for name, found in places.items() if len(found) > 1}
     assert {name: found for name, found in twice.items() if name not in OF_SEVERAL_PROGRAMS} == {}
     assert OF_SEVERAL_PROGRAMS.keys() - twice.keys() == set(), "these stand once by now"
