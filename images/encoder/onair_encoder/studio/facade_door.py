@@ -18,7 +18,7 @@ from onair_crds.contract.pod import FACADE_PATH
 from onair_crds.contract.program import Program, ProgramRoomServer
 from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.until_one_ends import until_one_ends
-from onair_encoder.studio.room_signalling import RoomSignalling, room_signalling
+from onair_encoder.studio.room_signalling import DirectSignalling, room_signalling
 
 INTERFACES = frozenset({"grpcweb", "live", "layout", "event", "webrtc"})
 """First parts of the facade's paths that pages of the studio have a use for."""
@@ -144,7 +144,7 @@ async def _pass_request(
 
 
 async def _pass_socket(
-    session: aiohttp.ClientSession, url: URL, room: RoomSignalling | None, request: web.Request
+    session: aiohttp.ClientSession, url: URL, room: DirectSignalling | None, request: web.Request
 ) -> web.StreamResponse:
     """
     Args:

@@ -16,13 +16,13 @@ _OF_THE_PAGE = frozenset({"access_token", "publish"})
 
 
 @dataclass(frozen=True)
-class RoomSignalling:
+class DirectSignalling:
     url: URL
     """Takes a WebSocket of signalling."""
     headers: dict[str, str]
 
 
-def room_signalling(server: ProgramRoomServer, target: str) -> RoomSignalling | None:
+def room_signalling(server: ProgramRoomServer, target: str) -> DirectSignalling | None:
     """The request for what a page asks of the facade, with the agent's token in the place of the page's.
 
     Args:
@@ -38,6 +38,6 @@ def room_signalling(server: ProgramRoomServer, target: str) -> RoomSignalling | 
     kept = "&".join(each for each in fields if unquote_plus(each.partition("=")[0]) not in _OF_THE_PAGE)
     url = f"{server.url.rstrip('/')}{path.removeprefix(SIGNAL_PATH)}{'?' if kept else ''}{kept}"
     # In no query: that is what servers log
-    return RoomSignalling(
+    return DirectSignalling(
         URL(url, encoded=True), {"Authorization": f"Bearer {server.token.get_secret_value()}"}
     )
