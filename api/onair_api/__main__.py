@@ -18,6 +18,7 @@ from onair_api import logs
 from onair_api.application import create_app
 from onair_api.connection.http_connection import connection_class
 from onair_api.connection.idle_connections import IdleConnections
+from onair_api.event.stream.heartbeat import PING_INTERVAL_S, PING_TIMEOUT_S
 from onair_api.event.stream.websocket_connection import WebSocketConnection
 from onair_api.rpc.native import NativeServer
 from onair_api.services import Services
@@ -92,6 +93,8 @@ def server(settings: Settings, client: KubeClient) -> Server:
         http=connection_class(idle),
         ws=WebSocketConnection,
         ws_per_message_deflate=False,
+        ws_ping_interval=PING_INTERVAL_S,
+        ws_ping_timeout=PING_TIMEOUT_S,
         ws_max_size=2 * settings.limits.body_bytes,
         lifespan="on",
         log_config=None,

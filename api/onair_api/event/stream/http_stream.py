@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from onair_api.connection.http_connection import transport_of
 from onair_api.event.event import Format, Framing
 from onair_api.event.stream.event_streams import EventStreams
+from onair_api.event.stream.heartbeat import heartbeat
 from onair_api.event.stream.http_sender import HttpSender
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.requests import StreamRequest, requests_of_query
@@ -109,7 +110,7 @@ class _StreamResponse(Response):
         opening = b": open\n\n" if self._sender.format is Format.SSE else b""
         await send({"type": "http.response.body", "body": opening, "more_body": True})
         while (chunk := await self._sender.chunk(self._heartbeat_s)) != b"":
-            body = self._session.heartbeat() if chunk is None else chunk
+            body = heartbeat(self._session) if chunk is None else chunk
             await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -12,6 +12,7 @@ from onair_api.auth.callers import MAX_SESSION_ID, CallHeaders
 from onair_api.errors import Code, Internal, RpcError
 from onair_api.event.event import dumps
 from onair_api.event.stream.event_streams import EventStreams
+from onair_api.event.stream.heartbeat import heartbeat
 from onair_api.event.stream.http_sender import HttpSender
 from onair_api.event.stream.incoming import Incoming
 from onair_api.event.stream.requests import request_of
@@ -67,7 +68,7 @@ class MessageStream:
         """
         # One at a time: of those that were taken, none counts as sent before it is asked for the next
         while (chunk := await self._sender.chunk(self._settings.events.heartbeat_s, 1)) != b"":
-            frame = self._session.heartbeat() if chunk is None else chunk
+            frame = heartbeat(self._session) if chunk is None else chunk
             if frame.startswith(_END):
                 raise _Ended(orjson.loads(frame[len(_END) :]))
             yield frame[len(_RESULT) :]

@@ -9,7 +9,7 @@ from onair_api.access.audiences import GuestPlace, Owner, Visibility
 from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.errors import Code, RpcError
-from onair_api.event.event import Format, Framing, dumps, result_message
+from onair_api.event.event import Framing, dumps, result_message
 from onair_api.event.replay.closed_session_position import ResumedSession
 from onair_api.event.stream.sender import Sender
 from onair_api.event.subscription import Subscription
@@ -86,15 +86,6 @@ class Session:
     def report_loss(self, text: str = NOT_SENT_IN_TIME) -> None:
         """Says that events were lost."""
         self.sender.push(self._loss_message(text), is_loss=True)
-
-    def heartbeat(self) -> bytes:
-        """What an idle HTTP stream sends, so that no proxy and no client takes it for dead.
-
-        A comment of server-sent events; a pong that nobody asked for where each line is a message.
-        """
-        if self.sender.format is Format.SSE:
-            return b": heartbeat\n\n"
-        return self._framed({"sessionId": dumps(self.id), "pong": dumps("")})
 
     def ask_to_reconnect(self, before: float, *, reauthenticate: bool) -> None:
         """Asks the client to open another stream before this one ends.

@@ -1,16 +1,19 @@
-"""HTTP streams with nothing to say."""
+"""Streams with nothing to say."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import logging
 from collections.abc import Iterator
 
 import httpx
 import pytest
-from tests.support.event_client import HttpStream, SignIn
+from tests.support.event_client import HttpStream, SignIn, WebSocket
 from tests.support.facade import FacadeThread, StartFacade
+from tests.support.waiting import wait_for
 
+from onair_api import __main__ as facade_program
 from onair_api.settings import EventSettings
 
 
@@ -41,3 +44,15 @@ def test_lines_of_json_have_pongs_and_events_between(brisk: FacadeThread, sign_i
         found = (lines.next()["result"] for _ in range(100))
         event = next(each["event"] for each in found if "event" in each)
         assert collection in json.dumps(event)
+
+
+def test_websockets_are_pinged(
+    start_facade: StartFacade,
+    sign_in: SignIn,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(facade_program, "PING_INTERVAL_S", 0.1)
+    caplog.set_level(logging.DEBUG, "websockets.client")
+    with start_facade() as facade, WebSocket(facade, sign_in(facade=facade).token):
+        wait_for(lambda: "< PING" in caplog.text, "a ping")
