@@ -26,7 +26,7 @@ from onair_crds.resources.destination import (
 )
 from onair_crds.resources.enums import WireEnum
 from onair_crds.resources.values import SecretKeyRef
-from onair_crds.schema.definitions import structural_schema
+from onair_crds.schema.definition_generator import structural_schema
 from onair_crds.shapes import JsonObject, JsonSchema
 
 REFERENCE = "SecretRef"

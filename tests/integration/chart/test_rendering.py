@@ -12,7 +12,7 @@ import yaml
 from tests.support.helm import CHART, RELEASE, ROOT, SHOWS, HelmError, helm, named, render, to_stable_text
 
 from onair_crds.resources.kinds import KINDS
-from onair_crds.schema.definitions import custom_resource_definition
+from onair_crds.schema.definition_generator import custom_resource_definition
 from onair_crds.shapes import Document
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -8,7 +8,7 @@ from onair_crds.resources.base import Resource
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.kinds import KINDS
 from onair_crds.resources.project import Project
-from onair_crds.schema.definitions import custom_resource_definition
+from onair_crds.schema.definition_generator import custom_resource_definition
 from onair_crds.shapes import JsonSchema
 
 
