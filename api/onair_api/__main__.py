@@ -108,6 +108,7 @@ def server(settings: Settings, client: KubeClient) -> Server:
 
 
 async def run(settings: Settings) -> None:
+    """Serves the facade until it is told to end."""
     async with await KubeClient.connect() as client:
         log.info(
             "api.started",
@@ -122,6 +123,7 @@ async def run(settings: Settings) -> None:
 
 
 def main() -> None:
+    """Runs the program, with settings from its file and environment."""
     prevent_core_dumps()
     settings = Settings()
     logs.configure(settings.log_level)

@@ -13,6 +13,7 @@ from onair_crds.kube.client import KubeClient
 
 
 def main() -> None:
+    """Writes the OpenAPI document to standard output, without a cluster."""
     app = create_app(Settings(), KubeClient(client.ApiClient(client.Configuration())))
     sys.stdout.buffer.write(orjson.dumps(app.openapi(), option=orjson.OPT_INDENT_2) + b"\n")
 

@@ -208,8 +208,10 @@ class Operation(Declaration[C], Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class StreamOperation(Declaration[Caller]):
-    """An operation whose response does not end: ASGI applications serve it, each authenticating as `access`
-    says."""
+    """An operation whose response does not end.
+
+    ASGI applications serve it, each authenticating as `access` says.
+    """
 
     http_app: type[AsgiApp]
     websocket_app: type[AsgiApp]

@@ -41,6 +41,7 @@ def generate(folder: Path) -> list[Path]:
 
 
 def main() -> None:
+    """Writes the manifests of the custom resources into a folder."""
     match sys.argv[1:]:
         case ["generate", folder]:
             for path in generate(Path(folder)):

@@ -83,7 +83,11 @@ def inside_error(host: str) -> SessionError:
 
 
 def name_error(error: int | None, host: str) -> SessionError:
-    """From a failed lookup of a name. `error`: EAI_…"""
+    """The error of a name that could not be looked up.
+
+    Args:
+        error: EAI_…
+    """
     if error == socket.EAI_AGAIN:
         return SessionError(f"{host}: the name server does not respond")
     return SessionError(f"{host}: name not found")

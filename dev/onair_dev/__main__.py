@@ -25,6 +25,7 @@ PARTS = {
 
 
 def main() -> None:
+    """Runs the command that the command line names."""
     parser = argparse.ArgumentParser(prog="onair_dev", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, what in PARTS.items():

@@ -8,6 +8,7 @@ import sys
 
 
 def main() -> None:
+    """Finds or installs what a command needs, before anything long starts."""
     if sys.version_info < (3, 11):  # noqa: UP036 - an older Python can parse only this file
         sys.exit("  why   Python 3.11 or newer is needed\n  try   make PYTHON=/path/to/python3")
     # Not at the top: an older Python cannot parse these modules and would print a traceback.

@@ -12,6 +12,7 @@ from onair_operator.settings import OperatorSettings
 
 
 async def serve(settings: OperatorSettings) -> None:
+    """Runs the operator until SIGTERM or SIGINT."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -24,6 +25,7 @@ async def serve(settings: OperatorSettings) -> None:
 
 
 def main() -> None:
+    """Runs the program, with settings from its file and environment."""
     prevent_core_dumps()
     settings = OperatorSettings()
     logs.configure(settings.log_level)

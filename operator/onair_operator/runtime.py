@@ -183,8 +183,10 @@ class _Runtime:
         return RoomServer(rooms.url, CredentialsReader(self._client, self._settings.release_namespace, keys))
 
     async def _keys_and_list(self) -> tuple[OperatorKey, bytes, RendererKey, Receiver | None]:
-        """The operator's key, the secret of gateways, the key of pages' tokens and the built-in MediaMTX;
-        everything is listed then."""
+        """Gives all keys that the operator needs, and the built-in MediaMTX, once everything is listed.
+
+        The keys are its own, the secret of gateways and the key of pages' tokens.
+        """
         namespace = self._settings.release_namespace
         while True:
             try:

@@ -44,7 +44,8 @@ def children_of(pid: int, word: str = "") -> list[int]:
 
 def suspend(pid: int) -> None:
     """Stops all threads of a process. The kernel has one of them stop the others once it runs next: on a busy
-    machine they may serve a request before."""
+    machine they may serve a request before.
+    """
     os.kill(pid, signal.SIGSTOP)
     wait_for(lambda: _thread_states(pid) == {"T"}, "all of its threads are stopped")
 

@@ -101,5 +101,6 @@ async def source_of(cluster: Cluster, collection_id: str, source_id: str) -> Ent
 
 
 def owner_in(collection: Entry) -> Owner | None:
+    """The service and the user that a collection belongs to; None where its spec has no owner."""
     owner = collection.spec.get("owner")
     return (owner["serviceId"], owner["serviceUserId"]) if owner else None

@@ -26,6 +26,7 @@ BATCH = 500
 
 
 def expires_annotation(time: dt.datetime) -> dict[str, str]:
+    """The annotation by which the sweeper finds what may be deleted."""
     return {EXPIRES_ANNOTATION: format_time(time, "seconds")}
 
 

@@ -90,6 +90,7 @@ def _stored(secret: Entry | None) -> StoredCode:
 
 
 def secret_name(service_id: str, code: str) -> str:
+    """The name of a code's Secret: a hash, so that a list of names gives no code away."""
     digest = hashlib.sha256(f"{service_id}\n{code}".encode()).hexdigest()
     return f"guest-code-{digest[:40]}"
 

@@ -27,6 +27,7 @@ log = structlog.get_logger()
 
 
 def secret_name(token_id: str) -> str:
+    """The name of the Secret that marks a token as revoked."""
     return f"revoked-token-{hashlib.sha256(token_id.encode()).hexdigest()[:40]}"
 
 

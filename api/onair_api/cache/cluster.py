@@ -80,7 +80,7 @@ class Cluster:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def filled(self, *kinds: str) -> None:
-        """Returns when the kinds (all, if none is named) were listed once."""
+        """Waits until the kinds (all, if none is named) have been listed once."""
         await asyncio.gather(*(r.synced.wait() for r in self._reflectors if not kinds or r.kind in kinds))
 
     def has_listed(self, *kinds: str) -> bool:

@@ -41,6 +41,7 @@ class GoneLayouts:
 
 
 def place_of(layout: Entry) -> Place:
+    """The collection and project of a layout, with the project's uid where it has an owner reference."""
     references = layout.metadata.get("ownerReferences") or ()
     uid = next((str(each.get("uid")) for each in references if each.get("kind") == "Project"), "")
     return Place(str(layout.spec.get("collectionId")), str(layout.spec.get("projectId")), uid)

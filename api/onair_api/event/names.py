@@ -61,6 +61,7 @@ def pattern(text: str) -> Pattern:
 
 
 def matches_wild(pieces: WildPattern, name: str) -> bool:
+    """Whether a name matches the pieces of a pattern, between which there may be anything."""
     first, last = pieces[0], pieces[-1]
     if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
         return False

@@ -13,6 +13,7 @@ PATTERN: JsonSchema = {"type": "string", "minLength": 1, "maxLength": MAX_PATTER
 
 
 def event_schemas() -> Schemas:
+    """Schemas of the messages of event operations, by name."""
     return {
         "EventTarget": _object(
             {"collectionId": STRING, "projectId": STRING, "layoutId": STRING},

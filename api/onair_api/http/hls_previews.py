@@ -21,6 +21,7 @@ KEEP = {"Cache-Control": "private, max-age=60"}
 
 
 def install(app: FastAPI, previews: HlsPreviews) -> None:
+    """Adds the route of HLS previews to the application."""
     app.router.routes.append(NamedRoute(f"{PATH}/{{token}}/{{name}}", HlsPlayers(previews), methods=["GET"]))
 
 

@@ -85,6 +85,7 @@ _RESPONDERS: dict[ResponseKind, Callable[[Any, Scope], Response]] = {
 
 
 def error_response(error: RpcError, headers: dict[str, str] | None = None) -> JsonResponse:
+    """The response that says what went wrong, with the headers of the error."""
     return JsonResponse(error.body(), error.code.http_status, {**error.headers, **(headers or {})})
 
 

@@ -25,6 +25,7 @@ def meaning_of(error: Exception, operation: str) -> RpcError:
 
 
 def wire_error(error: RpcError) -> ConnectError:
+    """The error as the Connect library sends it."""
     return ConnectError(Code[error.code.name], error.message, [_detail(each) for each in error.details])
 
 

@@ -40,6 +40,7 @@ class Field(NamedTuple):
 
 @functools.cache
 def fields_of(descriptor: Descriptor) -> tuple[Field, ...]:
+    """The fields of a message, as `fill` and `known_json` need them."""
     return tuple(_field(each) for each in descriptor.fields)
 
 

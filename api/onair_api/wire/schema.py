@@ -16,10 +16,12 @@ TIME: JsonSchema = {"type": "string", "format": "date-time"}
 
 
 def reference(name: str) -> JsonSchema:
+    """A reference to a schema of the document."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def array(of: JsonSchema) -> JsonSchema:
+    """The schema of a list of these."""
     return {"type": "array", "items": of}
 
 
@@ -34,6 +36,7 @@ def listing(name: str, of: JsonSchema) -> JsonSchema:
 
 
 def optional(properties: JsonSchema) -> JsonSchema:
+    """The schema of an object none of whose properties is required."""
     return {"type": "object", "properties": properties}
 
 

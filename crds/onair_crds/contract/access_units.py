@@ -90,6 +90,7 @@ def decode(data: bytes) -> Record:
 
 
 def config_payload(config: VideoConfig | AudioConfig, description: bytes) -> bytes:
+    """The payload of a configuration's record: its JSON, its length before it, then the description."""
     text = config.wire().encode()
     return len(text).to_bytes(2, "big") + text + description
 

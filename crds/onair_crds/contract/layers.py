@@ -19,6 +19,7 @@ ROOT = "root"
 
 
 def is_scene(spec: JsonObject) -> bool:
+    """Whether a layout is a scene, and so has a root layer."""
     return spec.get("type") == LayoutType.SCENE.value
 
 
@@ -83,10 +84,12 @@ def _is_consistent(layers: LayersById) -> bool:
 
 
 def children_of(layer: Layer) -> list[str]:
+    """Ids of a layer's children, in their order."""
     return layer.get("children") or []
 
 
 def is_root(layer: Layer) -> bool:
+    """Whether a layer is the root of a scene."""
     return layer.get("type") == ROOT
 
 

@@ -22,11 +22,13 @@ MAX_BODY_BYTES = 32 * 2**20
 
 
 def settings_message(rtc: ProgramRtc) -> bytes:
+    """Encodes the first message to the process: which room to publish into."""
     body = rtc.wire().encode()
     return _HEAD.pack(_SETTINGS, 0, len(body)) + body
 
 
 def packet_message(packet: Packet) -> bytes:
+    """Encodes a packet of the programme for the process."""
     return _HEAD.pack(packet.type, packet.timestamp_ms, len(packet.body)) + packet.body
 
 

@@ -117,6 +117,7 @@ def _step_back() -> None:
 
 
 async def run() -> None:
+    """Publishes what comes by standard input into a room until that ends; reports to standard output."""
     reader = asyncio.StreamReader(limit=2**20)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

@@ -78,6 +78,7 @@ PROVIDERS = {"livekit": "onair_crds.room_publisher.livekit_room:LiveKitRoom"}
 
 
 def room_of(rtc: ProgramRtc) -> RoomSession:
+    """A session, not joined yet, in a room of the provider that is wanted."""
     module, _, name = PROVIDERS[rtc.provider].partition(":")
     kind: type[RoomSession] = getattr(importlib.import_module(module), name)
     return kind(rtc)

@@ -63,6 +63,7 @@ def attempt() -> str | None:
 
 
 def main() -> int:
+    """Prints why Chromium's sandbox cannot work here; gives the exit code, 0 where it can."""
     found = attempt()
     if found:
         sys.stdout.write(found)

@@ -174,6 +174,7 @@ def parse_comments(source: str) -> dict[str, tuple[str, str]]:
 
 
 def readme(source: str) -> str:
+    """The chart's README, from the comments of values.yaml."""
     rows = (
         f"| `{path}` | {f'`{value}`' if value else ''} | {comment} |"
         for path, (value, comment) in parse_comments(source).items()
@@ -237,6 +238,7 @@ def schema_of(default: Any, path: str, comments: dict[str, tuple[str, str]]) -> 
 
 
 def schema(source: str) -> str:
+    """The JSON schema of the chart's values, from the comments of values.yaml."""
     top = schema_of(yaml.safe_load(source), "", parse_comments(source))
     top["properties"]["global"] = {"type": "object", "description": "Set by Helm if this is a subchart."}
     document = {

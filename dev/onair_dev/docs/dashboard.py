@@ -136,4 +136,5 @@ class Dashboard:
 
 
 def named(legend: str, series: Series) -> str:
+    """A legend with the labels of a series filled in."""
     return re.sub(r"\{\{\s*(\w+)\s*\}\}", lambda found: series.labels.get(found[1], ""), legend).strip()

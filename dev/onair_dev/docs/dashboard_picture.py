@@ -197,6 +197,7 @@ class Drawing:
 
 
 def clock(at_s: float) -> str:
+    """A time of day in UTC, for an axis."""
     return dt.datetime.fromtimestamp(at_s, dt.UTC).strftime("%H:%M:%S")
 
 
@@ -207,6 +208,11 @@ def use_font() -> None:
 
 
 def save(picture: bytes, path: Path) -> None:
+    """Writes the picture.
+
+    Raises:
+        Failed: it is too large for the repository.
+    """
     if len(picture) > MAX_BYTES:
         raise Failed(f"the picture has {len(picture)} bytes; the maximum is {MAX_BYTES}")
     path.parent.mkdir(parents=True, exist_ok=True)

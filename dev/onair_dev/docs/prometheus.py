@@ -91,6 +91,7 @@ class Scrapes(Collector):
 
 
 def at_s(file: Path) -> float:
+    """The time that a file of samples is of, by its name; Unix seconds."""
     return int(file.stem) / 1000
 
 
@@ -145,6 +146,7 @@ def programs() -> dict[str, str]:
 
 
 def free_port() -> int:
+    """A TCP port of the loopback that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -183,6 +185,11 @@ def prometheus_of(current: Step, scrapes: Scrapes) -> Iterator[Prometheus]:
 
 
 def wait_ready(prometheus: Prometheus, process: subprocess.Popen[bytes], log: Path) -> Prometheus:
+    """Waits until Prometheus responds.
+
+    Raises:
+        Failed: it ended, or took too long.
+    """
     deadline = time.monotonic() + START_S
     while not prometheus.is_ready():
         if process.poll() is not None or time.monotonic() > deadline:

@@ -1,8 +1,7 @@
-"""Compiles the chart's `.proto` files for the facade, and checks them: their form, and that old clients
-can go on reading.
+"""Compiles the chart's `.proto` files for the facade, and checks their form and compatibility.
 
-What is compared with is `released.binpb`, the compiled files of the last release; `make proto-release`
-writes it anew, which is right only for a change that no client was given yet.
+They must stay readable for clients that were built from `released.binpb`, the compiled files of the last
+release. `make proto-release` replaces it, which is right only for a change that no client has been given.
 """
 
 import subprocess

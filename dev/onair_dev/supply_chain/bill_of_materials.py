@@ -18,6 +18,7 @@ FOLDER = BUILD / "bills-of-materials"
 
 
 def component(package: Package) -> Component:
+    """The CycloneDX component of a package."""
     namespace, name = None, package.name
     if package.kind == "deb":
         namespace = "debian"
@@ -44,6 +45,7 @@ def bill(image: Image, packages: Iterable[Package]) -> str:
 
 
 def write(image: Image, packages: Iterable[Package], folder: Path = FOLDER) -> Path:
+    """Writes the bill of materials of an image; gives its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{image.name}.cdx.json"
     path.write_text(bill(image, packages))

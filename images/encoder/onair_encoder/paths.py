@@ -47,4 +47,5 @@ def max_size() -> tuple[int, int]:
 
 
 def pod_name() -> str:
+    """The name of this pod."""
     return os.environ[POD_NAME_VARIABLE]

@@ -9,6 +9,7 @@ from onair_ingest.settings import Settings
 
 
 def main() -> None:
+    """Runs the program, with settings from its file and environment."""
     prevent_core_dumps()
     settings = Settings()
     logs.configure(settings.log_level)

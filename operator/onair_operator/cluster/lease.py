@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 
 class LeaseExpired(Exception):
-    """This process did not renew its Lease in time, as after a pause: another may lead by now."""
+    """The Lease was not renewed in time, as after a pause: another process may lead by now."""
 
 
 class LeaderElection:

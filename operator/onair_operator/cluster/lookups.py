@@ -29,32 +29,39 @@ Lookup = Callable[[Store, Change], Iterable[str]]
 
 
 def itself(_: Store, change: Change) -> Iterable[str]:
+    """The object that has changed."""
     return (change.entry.name,)
 
 
 def parent(field: str) -> Lookup:
+    """Looks up what a field of the spec names."""
     return lambda _, change: (str(value),) if (value := change.entry.spec.get(field)) else ()
 
 
 def children(kind: str, index: str) -> Lookup:
+    """Looks up the objects of a kind that an index has under the changed one's name."""
     return lambda store, change: [each.name for each in store.select(kind, index, change.entry.name)]
 
 
 def when_gone(lookup: Lookup) -> Lookup:
+    """Looks up the same, but only where the object was deleted."""
     return lambda store, change: lookup(store, change) if change.after is None else ()
 
 
 def without_project(store: Store, change: Change) -> Iterable[str]:
+    """The object itself, where its project does not exist: otherwise the project's plan has it."""
     exists = store.entry(PROJECT, str(change.entry.spec.get("projectId"))) is not None
     return () if exists else (change.entry.name,)
 
 
 def labelled(store: Store, change: Change) -> Iterable[str]:
+    """The Secret itself, where the facade made it for a destination or a source."""
     labels = change.entry.labels
     return (change.entry.name,) if DESTINATION_LABEL in labels or SOURCE_LABEL in labels else ()
 
 
 def project_of_pod(_: Store, change: Change) -> Iterable[str]:
+    """The project whose pod it is, if it has been claimed."""
     project = change.entry.labels.get(PROJECT_LABEL)
     return (project,) if project else ()
 
@@ -92,16 +99,19 @@ def projects_with_pods(store: Store, change: Change) -> Iterable[str]:
 
 
 def source_of_key(_: Store, change: Change) -> Iterable[str]:
+    """The source whose stream key the Secret holds, if it does."""
     source = source_of_secret(change.entry.name)
     return (source,) if source else ()
 
 
 def streams_of_source(store: Store, change: Change) -> Iterable[str]:
+    """The streams of a source, before the change and after it."""
     versions = [entry for entry in change if entry]
     return {stream for entry in versions for stream in streams_of(store, entry)}
 
 
 def streams_of_key(_: Store, change: Change) -> Iterable[str]:
+    """The streams of a stream key, before the change and after it."""
     versions = [entry for entry in change if entry]
     return {key[0] for entry in versions for index, key in entry.index_keys if index == BY_STREAM}
 

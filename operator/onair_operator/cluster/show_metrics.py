@@ -33,6 +33,7 @@ SANDBOX = Gauge(
 
 
 def record_sandbox(mode: SandboxMode) -> None:
+    """Sets the metric of the sandbox that encoders are started with."""
     for each in SandboxMode:
         SANDBOX.labels(each.value).set(each is mode)
 

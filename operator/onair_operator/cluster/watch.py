@@ -140,6 +140,7 @@ class Watch:
 
 
 def kopf_settings() -> kopf.OperatorSettings:
+    """How kopf is to watch: no Events and no posting of its own, timeouts and pages of ours."""
     settings = kopf.OperatorSettings()
     # kopf's end is not ours: it would kill this process, ten minutes after it was started again
     settings.process.ultimate_exiting_timeout = None

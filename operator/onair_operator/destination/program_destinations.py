@@ -83,6 +83,7 @@ def deliveries(observed: DeliveryContext, rooms_until: dt.datetime | None = None
 
 
 def wanted(destination: Destination) -> bool:
+    """Whether a destination is to be delivered to."""
     return destination.spec.enabled and not destination.deleting
 
 
@@ -215,6 +216,11 @@ class Secrets:
 
 
 def storage(spec: ObjectStorage, secrets: Secrets) -> ProgramStorage:
+    """The address of an object storage as the programme has it.
+
+    Raises:
+        DestinationRefused: a Secret lacks what is referred to.
+    """
     hls = spec.packaging.hls
     return ProgramStorage(
         region=spec.region,

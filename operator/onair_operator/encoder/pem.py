@@ -11,8 +11,10 @@ PrivateKey = Ed25519PrivateKey | rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
 
 def private_pem(key: PrivateKey) -> str:
+    """A private key as PEM, not encrypted."""
     return key.private_bytes(PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()).decode()
 
 
 def public_pem(key: PrivateKey) -> str:
+    """The public half of a private key as PEM."""
     return key.public_key().public_bytes(PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()

@@ -33,8 +33,10 @@ def previews(observed: ObservedProject, room: RoomStatus | None) -> ShownPreview
 
 
 def show_previews(observed: ObservedProject, room: RoomStatus | None) -> Iterator[Action]:
-    """Has gateways show them, where that has changed; the first time always, as another leader may have said
-    something else."""
+    """Has gateways show them, where that has changed.
+
+    Always the first time, as another leader may have wanted something else.
+    """
     if room is None:
         return
     wanted = previews(observed, room)

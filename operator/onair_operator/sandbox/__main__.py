@@ -18,6 +18,7 @@ from onair_operator.sandbox.profile import install
 
 
 def main() -> None:
+    """Installs the profile on this node, or keeps the node's label, as the command line says."""
     prevent_core_dumps()
     match sys.argv[1:]:
         case ["install", file, folder]:

@@ -34,7 +34,8 @@ def test_a_hostile_tenant_costs_another_little(
     apart: bool,
 ) -> None:
     """With the facade on CPUs of its own, and Redis and the quiet tenant waiting for none, as with a computer
-    each; and with all of them, the API server and the attacker in each other's way."""
+    each; and with all of them, the API server and the attacker in each other's way.
+    """
     replica = limited_replica
     quiet = QuietTenant(replica.port, replica.token)
     other = replica.sign_in(resources.add_api_key("stranger"), "mallory")

@@ -1,3 +1,5 @@
+"""The browser that all tests of pages share."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

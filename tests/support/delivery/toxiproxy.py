@@ -52,7 +52,7 @@ class Toxiproxy:
         return port
 
     async def poison(self, name: str, kind: str, stream: str = "upstream", **attributes: int) -> None:
-        """Degrades a link: `latency`, `bandwidth`, `timeout`, `reset_peer` …"""
+        """Degrades a link: `latency`, `bandwidth`, `timeout`, `reset_peer` and others."""
         await self._post(f"/proxies/{name}/toxics", type=kind, stream=stream, attributes=attributes)
 
     async def heal(self, name: str, kind: str, stream: str = "upstream") -> None:

@@ -269,4 +269,5 @@ def _source(name: str, epoch: str | None) -> str:
 
 
 def redis_unavailable() -> Unavailable:
+    """The error of what needs Redis while that cannot be reached."""
     return Unavailable("Redis, which carries events, cannot be reached now; try again", retry_after_s=1)

@@ -211,7 +211,7 @@ class FairTurns:
                 await self._added.wait()
 
     def _turn(self, queue: _Queue) -> int:
-        """Returns how many bytes of events were sent."""
+        """Sends what one turn has time for; gives how many bytes of events that were."""
         end, sent = time.perf_counter() + TURN_S, 0
         while queue.waiting:
             first = queue.waiting[0]

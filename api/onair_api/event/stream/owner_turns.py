@@ -9,13 +9,16 @@ from onair_api.access.audiences import Owner
 
 
 class OwnerTurns:
-    """A hundred streams may end at once, or bring hundreds of requests each, which wait for nothing."""
+    """Makes the streams of one owner take turns in the event loop.
+
+    A hundred may end at once, or bring hundreds of requests each, which wait for nothing.
+    """
 
     def __init__(self) -> None:
         self._gates: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
 
     async def next(self, owner: Owner) -> None:
-        """Returns for one of an owner's in each step of the event loop, in order."""
+        """Waits for the next turn: one of an owner's in each step of the event loop, in order."""
         gate = self._gates.get(owner)
         if gate is None:
             gate = self._gates[owner] = asyncio.Lock()

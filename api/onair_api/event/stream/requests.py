@@ -95,6 +95,11 @@ def requests_of_query(query: Mapping[str, str]) -> list[StreamRequest]:
 
 
 def decode_ping(value: Any) -> str:
+    """Decodes the text of a ping.
+
+    Raises:
+        InvalidArgument: it is no string, or too long.
+    """
     if not isinstance(value, str) or len(value) > MAX_TEXT:
         raise InvalidArgument(Violation("ping", f"must be a string of at most {MAX_TEXT} characters"))
     return value

@@ -28,8 +28,7 @@ from onair_crds.kube.errors import ApiError
 
 
 class WebSocketStreams:
-    """Serves StreamEvents over WebSockets: an ASGI application, so no layer stands between it and a
-    connection."""
+    """Serves StreamEvents over WebSockets: an ASGI application, with no layer between it and a connection."""
 
     def __init__(
         self, settings: Settings, admission: StreamAdmission, streams: EventStreams, requests: RequestHandler

@@ -58,6 +58,7 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
 
 
 def connection_of(scope: Scope) -> WebSocketConnection:
+    """The connection that an ASGI scope is of."""
     connection: WebSocketConnection = scope["extensions"][EXTENSION]
     return connection
 

@@ -19,6 +19,7 @@ VERSIONS = ("", "/v1")
 
 
 def install(app: FastAPI, admission: RoomAdmission, webhooks: RoomWebhooks, limits: LimitSettings) -> None:
+    """Adds the routes of signalling, administration and webhooks of rooms to the application."""
     signalling, validation = RoomSignalling(admission), RoomValidation(admission)
     for version in VERSIONS:
         path = f"{SIGNAL_PATH}/rtc{version}"

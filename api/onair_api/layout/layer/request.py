@@ -104,6 +104,11 @@ def delete_request(layer_id: str, body: JsonObject, limits: LimitSettings) -> La
 
 
 def checked(made: Made, wrong: list[Violation]) -> Made:
+    """Gives what was made of a request.
+
+    Raises:
+        InvalidArgument: fields of the request are wrong.
+    """
     if wrong:
         raise InvalidArgument(*wrong)
     return made
@@ -112,6 +117,7 @@ def checked(made: Made, wrong: list[Violation]) -> Made:
 def create_layer(
     body: JsonObject, path: str, layer_id: str, limits: LimitSettings, wrong: list[Violation]
 ) -> LayerRequest:
+    """Decodes the creation of a layer; adds its wrong fields to `wrong`."""
     values, _, animation = _values(body, path, {"id": layer_id}, limits, wrong)
     metadata = request_metadata(body, path, limits, wrong)
     return LayerRequest(Create(layer_id, values, path), metadata, animation)
@@ -120,6 +126,7 @@ def create_layer(
 def update_layer(
     body: JsonObject, path: str, layer_id: str, limits: LimitSettings, wrong: list[Violation]
 ) -> LayerRequest:
+    """Decodes the update of a layer; adds its wrong fields to `wrong`."""
     values, cleared, animation = _values(body, path, {"id": "-", "type": "-"}, limits, wrong)
     metadata = request_metadata(body, path, limits, wrong)
     return LayerRequest(Update(layer_id, values, cleared, path), metadata, animation)

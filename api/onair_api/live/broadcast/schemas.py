@@ -7,6 +7,7 @@ from onair_crds.resources.enums import BroadcastError, BroadcastPhase, ImageForm
 
 
 def broadcast_schemas() -> Schemas:
+    """Schemas of the messages of broadcast operations, by name."""
     status = record(
         {
             "collectionId": STRING,

@@ -17,6 +17,7 @@ from onair_api.wire.schema import (
 
 
 def collection_schemas() -> Schemas:
+    """Schemas of the messages of collection operations, by name."""
     schemas = request_schemas("Collection", COLLECTION_MESSAGE)
     children = {"projects": array(reference("Project")), "sources": array(reference("Source"))}
     schemas["Collection"] = resource_schema(COLLECTION_MESSAGE, ("collectionId",), schemas, children)

@@ -11,6 +11,7 @@ LENGTH = range(10, 80)
 
 
 def is_srt(url: object) -> bool:
+    """Whether a url is one of SRT."""
     return isinstance(url, str) and url[:6].lower() == "srt://"
 
 

@@ -20,6 +20,7 @@ CONNECT = {**enumeration(ConnectState), "description": "CONNECTED while media by
 
 
 def destination_schemas() -> Schemas:
+    """Schemas of the messages of destination operations, by name."""
     schemas = request_schemas("Destination", DESTINATION_MESSAGE, ("address",))
     ids = ("collectionId", "projectId", "destinationId")
     schemas["Destination"] = resource_schema(DESTINATION_MESSAGE, ids, schemas, {"connect": CONNECT})

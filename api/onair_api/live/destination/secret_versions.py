@@ -142,8 +142,10 @@ class SecretVersions:
 
 
 def _as_shown(spec: JsonObject, present: Present) -> JsonObject:
-    """A stored spec with passphrases in their urls, as its readers know them: so that a new url,
-    and no other change, also says whether there is a passphrase."""
+    """A stored spec with passphrases in their urls, as its readers know them.
+
+    So a new url, and no other change, also says whether there is a passphrase.
+    """
     shown = working_copy(spec)
     for field, _, part in members(shown.get("address") or {}):
         if known := present.get((field.name, passphrase.NAME)):

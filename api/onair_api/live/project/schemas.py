@@ -20,6 +20,7 @@ from onair_api.wire.schema import (
 
 
 def project_schemas() -> Schemas:
+    """Schemas of the messages of project operations, by name."""
     schemas = request_schemas("Project", PROJECT_MESSAGE)
     children = {
         "sources": array(reference("Source")),

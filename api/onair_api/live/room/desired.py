@@ -24,6 +24,7 @@ def hosted(spec: JsonObject) -> bool:
 
 
 def room_wanted(spec: JsonObject) -> RoomWanted:
+    """What a project's spec wants of its room."""
     return RoomWanted.model_validate(spec.get("room") or {})
 
 

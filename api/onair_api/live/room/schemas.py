@@ -7,6 +7,7 @@ from onair_api.wire.schema import STRING, Schemas, optional, record
 
 
 def room_schemas() -> Schemas:
+    """Schemas of the messages of room operations, by name."""
     name = {**STRING, "maxLength": MAX_DISPLAY_NAME}
     access = record({"accessToken": STRING, "participantId": STRING}, ("accessToken",))
     return {

@@ -37,8 +37,11 @@ RETRY_S = 1
 
 
 class Rooms:
-    """Raises `NotFound` where the caller reaches no such project, `FailedPrecondition` where that has no
-    room."""
+    """Serves the operations on rooms.
+
+    All raise `NotFound` where the caller reaches no such project, and `FailedPrecondition` where that has no
+    room.
+    """
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ class TokenOrigin:
 
 
 def origin_text(origin: Origin) -> str:
+    """Encodes what a token goes back to as text."""
     key = origin.api_key
     fields = (origin.lineage, key and (key.secret, key.uid), origin.signing_key)
     return json.dumps(fields, separators=(",", ":"))

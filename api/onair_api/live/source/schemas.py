@@ -26,6 +26,7 @@ AUDIO = record({"codec": STRING, "sampleRate": INTEGER, "channels": INTEGER}, ("
 
 
 def source_schemas() -> Schemas:
+    """Schemas of the messages of source operations, by name."""
     schemas = request_schemas("Source", SOURCE_MESSAGE, ("address",))
     ids = ("collectionId", "sourceId")
     schemas["Source"] = resource_schema(SOURCE_MESSAGE, ids, schemas, {"connect": CONNECT})

@@ -22,6 +22,7 @@ OF_DESTINATION = ["destination", "kind"]
 
 
 def registry_of(agent: Agent) -> CollectorRegistry:
+    """A registry with all metrics of an agent."""
     registry = CollectorRegistry()
     delay = Histogram(
         "onair_encoder_glass_to_packet_seconds",

@@ -22,6 +22,7 @@ in threads of its own."""
 
 
 async def run() -> None:
+    """Runs the agent with its servers until SIGTERM."""
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(BLOCKING_THREADS, "blocking"))
     stop = terminated()
     agent = Agent(PROGRAM_FILE)

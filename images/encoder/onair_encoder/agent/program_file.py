@@ -41,6 +41,7 @@ def store_yielded(path: Path) -> None:
 
 
 def has_yielded(path: Path) -> bool:
+    """Whether this pod's encoder has yielded to another one."""
     return _mark(path).exists()
 
 

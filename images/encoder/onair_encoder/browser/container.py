@@ -17,6 +17,7 @@ from onair_encoder.process.wait import terminated
 
 
 async def run() -> None:
+    """Keeps X server, sound server and Chromium running until SIGTERM."""
     stop = terminated()
     BROWSER_SOCKET.unlink(missing_ok=True)
     keeper = PageKeeper()

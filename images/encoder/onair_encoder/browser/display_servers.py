@@ -11,6 +11,7 @@ from onair_encoder.process.child import Child
 
 
 def x_server() -> Child:
+    """The X server, with a screen of the largest canvas; not started yet."""
     width, height = max_size()
     command = ["Xvfb", DISPLAY, "-screen", "0", f"{width}x{height}x24"]
     options = ["-nolisten", "tcp", "-ac", "-nocursor", "+extension", "MIT-SHM"]
@@ -26,6 +27,7 @@ def x_server() -> Child:
 
 
 def sound_server(on_end: Callable[[], None]) -> Child:
+    """PulseAudio with one null sink, which the encoder records; not started yet."""
     runtime = tempfile.mkdtemp(prefix="pulse-")
     null_sink = f"module-null-sink sink_name={SINK} rate=48000 channels=2 norewinds=1"
     protocol = f"module-native-protocol-unix socket={PULSE_SOCKET} auth-anonymous=1"

@@ -276,7 +276,7 @@ async def _excess(chromium: Chromium, *, stored: bool) -> str | None:
 
 
 async def _first_of(timeout_s: float | None, *what: asyncio.Event | asyncio.Task[None]) -> None:
-    """Returns when one of the events is set or tasks done, or after the timeout."""
+    """Waits until one of the events is set, one of the tasks is done, or the timeout is over."""
     waits = [w if isinstance(w, asyncio.Task) else asyncio.create_task(w.wait()) for w in what]
     try:
         await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)

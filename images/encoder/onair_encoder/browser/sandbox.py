@@ -38,4 +38,5 @@ def require() -> None:
 
 
 def mode() -> SandboxMode:
+    """The sandbox that this container is to have."""
     return SandboxMode(os.environ.get(SANDBOX_VARIABLE, SandboxMode.SECCOMP))

@@ -25,6 +25,7 @@ AGENT_STOP_S = 13.0
 
 
 async def run() -> None:
+    """Keeps agent and ffmpeg running until SIGTERM, or until ffmpeg is beyond help."""
     stop = terminated()
     SUPERVISOR_SOCKET.unlink(missing_ok=True)
     pipeline = Pipeline()

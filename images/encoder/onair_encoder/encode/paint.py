@@ -33,6 +33,7 @@ class Paints:
 
 
 def paints_per_frame(framerate: Fraction) -> int:
+    """How often Chromium is to paint for each frame of the programme."""
     return math.ceil(FEWEST_PAINTS_PER_S / framerate)
 
 

@@ -27,6 +27,7 @@ RETRY_S = 0.5
 
 
 async def run() -> None:
+    """Loads the rules of the pod's network, or ends with an error that says what is wrong."""
     resolver = RESOLVER.read_text()  # noqa: ASYNC240 - nothing else runs yet
     try:
         wanted = PageNetwork.of_text(os.environ.get(VARIABLE, "{}"))

@@ -43,6 +43,7 @@ def facade_access(program: Program) -> FacadeAccess | None:
 
 
 def client_session() -> aiohttp.ClientSession:
+    """An HTTP session with the facade."""
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S))
 
 

@@ -36,8 +36,10 @@ class _Running:
         return (self.opening, settings.url, settings.identity) == (room.opening, room.url, wanted.identity)
 
     def may_begin_with(self, token: SecretStr) -> bool:
-        """Whether another session may begin: the last was refused, and this token was not tried. Tokens are
-        renewed all the time: who was removed from a room does not come back with the next one."""
+        """Whether another session may begin: the last one was refused, and this token has not been tried.
+
+        Tokens are renewed all the time: who was removed from a room does not come back with the next one.
+        """
         return self.task.done() and not self.preview.removed and self.preview.settings.token != token
 
 

@@ -41,6 +41,7 @@ class PullAddress:
 
 
 def relay_authority(port: int) -> str:
+    """Host and port at which MediaMTX reaches a relay."""
     return f"127.0.0.1:{port}"
 
 

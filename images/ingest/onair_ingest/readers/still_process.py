@@ -35,6 +35,7 @@ def jpeg(description: bytes, access_unit: bytes) -> bytes:
 
 
 def main() -> None:
+    """Decodes a key frame from standard input to a JPEG on standard output, with little memory and time."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     given = sys.stdin.buffer.read()

@@ -136,7 +136,7 @@ class Judgement:
         return ended
 
     def left(self, now: Moment) -> list[StreamState]:
-        """This gateway ends: what is pulled ends with it, and what is pushed goes on."""
+        """Ends what is pulled, as this gateway ends; what is pushed goes on."""
         pulled = [judged for judged in self._streams.values() if judged.state.protocol == "pull"]
         return [_ended(judged, GATEWAY_ENDED, now, unknown=True) for judged in pulled]
 

@@ -30,7 +30,6 @@ TIMES = 4
 
 async def heard_until(page: Compositor, is_loud: bool) -> Sound:
     """All that is played until a tenth of a second of it has been loud, or the last one is silent."""
-
     context: dict[str, Any] = {}
 
     async def comes() -> Sound | None:

@@ -81,6 +81,7 @@ def _draft(path: Path) -> Path:
 
 
 def forget(path: Path) -> None:
+    """Deletes a segment from the disk, with its note."""
     for each in (path.with_suffix(".json"), path, _draft(path)):
         each.unlink(missing_ok=True)
 

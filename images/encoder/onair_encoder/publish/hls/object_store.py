@@ -62,7 +62,7 @@ class ObjectStore:
         await self._bucket.put(self._key(name), text, PLAYLIST_TYPE, NO_CACHE)
 
     async def put_playlist(self, name: str, text: bytes, if_match: str = "") -> str:
-        """Returns its ETag.
+        """Stores a playlist; gives its ETag.
 
         Args:
             if_match: of the object that it may replace; empty for any or none.

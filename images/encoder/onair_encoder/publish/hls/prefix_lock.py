@@ -23,6 +23,7 @@ _HELD_PREFIXES: dict[Prefix, _HeldPrefix] = {}
 
 
 def prefix_of(storage: ProgramStorage) -> Prefix:
+    """What one destination writes to, which no other may at the same time."""
     return storage.endpoint, storage.region, storage.bucket, storage.prefix.strip("/")
 
 

@@ -23,7 +23,7 @@ _STATISTICS_BYTES = 1024
 
 
 class SrtError(Exception):
-    """`reject` is the reason of a refusal (SRT_REJ_…), 0 where there is none; `error` is SRT_E…"""
+    """A call of libsrt failed with `error` (SRT_E…); `reject` (SRT_REJ_…) is why a peer refused, or 0."""
 
     def __init__(self, error: int, reject: int = 0) -> None:
         super().__init__(f"SRT error {error}, reject reason {reject}")

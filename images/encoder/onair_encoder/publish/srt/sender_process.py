@@ -38,6 +38,7 @@ READ_BYTES = 64 * 1024
 
 
 def report(**report: Unpack[SenderReport]) -> None:
+    """Writes a report to the agent, as a line of JSON."""
     os.write(1, json.dumps(report).encode() + b"\n")
 
 
@@ -156,6 +157,7 @@ class SrtSender:
 
 
 def main() -> None:
+    """Runs the process until its input ends, or its session."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         SrtSender(io.BufferedReader(io.FileIO(0), READ_BYTES)).run()

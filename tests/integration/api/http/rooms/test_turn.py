@@ -96,7 +96,7 @@ def key_hash(certificate: Path) -> str:
 
 
 def own_address() -> str:
-    """This machine's address on the way to others; a browser asks no TURN server on loopback."""
+    """The machine's address on the way to others; a browser asks no TURN server on loopback."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unsent:
         unsent.connect(("192.0.2.1", 9))
         return str(unsent.getsockname()[0])

@@ -74,7 +74,8 @@ async def test_a_player_continues_and_a_recording_is_whole_after_an_outage_of_th
 
 async def test_a_recording_catches_up_after_the_network_was_too_slow(tmp_path: Path) -> None:
     """Half of the bitrate passes for a while, and the proxy holds whole segments longer than the timeout:
-    they are stored all the same, the rest later, and nothing is dropped."""
+    they are stored all the same, the rest later, and nothing is dropped.
+    """
     async with StorageServer(tmp_path) as server, Toxiproxy() as proxy, live_program() as fan_out:
         folder = server.bucket() / "archive"
         port = await proxy.link("storage", server.port)
