@@ -106,10 +106,14 @@ class InvalidArgument(RpcError):
 
 
 class FailedPrecondition(RpcError):
+    """The request is right, but not in the present state."""
+
     code = Code.FAILED_PRECONDITION
 
 
 class Unauthenticated(RpcError):
+    """There is no credential, or it is not valid."""
+
     code = Code.UNAUTHENTICATED
 
     @property
@@ -118,6 +122,8 @@ class Unauthenticated(RpcError):
 
 
 class PermissionDenied(RpcError):
+    """The caller is known, and may not do that."""
+
     code = Code.PERMISSION_DENIED
 
 
@@ -128,6 +134,8 @@ class NotFound(RpcError):
 
 
 class AlreadyExists(RpcError):
+    """There is a resource of this name already."""
+
     code = Code.ALREADY_EXISTS
 
 
@@ -138,6 +146,8 @@ class Aborted(RpcError):
 
 
 class ResourceExhausted(RpcError):
+    """A quota or a rate limit is used up."""
+
     code = Code.RESOURCE_EXHAUSTED
 
 
@@ -148,8 +158,12 @@ class Unavailable(RpcError):
 
 
 class Internal(RpcError):
+    """Something failed that is not the caller's doing."""
+
     code = Code.INTERNAL
 
 
 class MethodNotAllowed(RpcError):
+    """The path exists, but not with this method."""
+
     code = Code.UNIMPLEMENTED

@@ -38,6 +38,8 @@ AsgiMessage = MutableMapping[str, Any]
 
 
 class AsgiApp(Protocol):
+    """An ASGI application."""
+
     async def __call__(
         self,
         scope: AsgiMessage,

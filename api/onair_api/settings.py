@@ -22,6 +22,8 @@ MAX_TOKEN_DURATION_MS = 604_800_000
 
 
 class ListenSettings(Part):
+    """Where the facade listens, and how it ends."""
+
     host: str = "0.0.0.0"  # noqa: S104 - a pod's own address is not known before it runs
     """Address to listen on. Default: all of the pod's."""
     port: Annotated[int, Field(ge=0, le=65_535)] = 8080
@@ -39,6 +41,8 @@ class ListenSettings(Part):
 
 
 class CorsSettings(Part):
+    """Cross-origin requests of browsers."""
+
     origins: list[str] = ["*"]
     """Origins of browsers that may call. `*` is any: no cookies are used, so nothing is lent to a page."""
     max_age_s: Annotated[int, Field(ge=0)] = 7200
@@ -46,6 +50,8 @@ class CorsSettings(Part):
 
 
 class LimitSettings(Part):
+    """Bounds of requests, resources and connections."""
+
     body_bytes: Annotated[int, Field(ge=1024)] = 1_048_576
     """Largest request body; a resource cannot be larger in etcd (1.5 MiB) with its managed fields."""
     metadata_bytes: Annotated[int, Field(ge=1024, le=1_048_576)] = 262_144
@@ -59,6 +65,8 @@ class LimitSettings(Part):
 
 
 class RateLimitSettings(Part):
+    """How many requests are allowed in a window of time."""
+
     window_s: Annotated[int, Field(ge=1, le=3600)] = 10
     """Length of the window that requests are counted in; those over the limit wait for its end."""
     per_token: Annotated[int, Field(ge=0)] = 3000
@@ -85,6 +93,8 @@ class QuotaPart(Part):
 
 
 class QuotaSettings(Part):
+    """What tenants may have at a time."""
+
     per_service: QuotaPart = QuotaPart(
         collections=10_000,
         projects=20_000,
@@ -112,6 +122,8 @@ class QuotaSettings(Part):
 
 
 class TokenSettings(Part):
+    """Access tokens: who issues them, and for how long."""
+
     issuer: str = DEFAULT_ISSUER
     """`iss` of access tokens; tokens of another issuer are refused."""
     default_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 172_800_000
@@ -143,6 +155,8 @@ class GuestLinkSettings(Part):
 
 
 class IngestSettings(Part):
+    """Where clients are told to push sources to, and the gateways."""
+
     rtmp_base_url: Annotated[str, Field(pattern=r"^(rtmps?://\S+)?$")] = ""
     """Where RTMP sources are pushed to: server and application. Empty: as found, else within the cluster."""
     srt_base_url: Annotated[str, Field(pattern=r"^(srt://\S+)?$")] = ""
@@ -172,6 +186,8 @@ class RoomSecretSettings(Part):
 
 
 class RoomSettings(Part):
+    """Hosted WebRTC rooms."""
+
     url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
     """HTTP address of livekit-server. Empty: there are no hosted rooms."""
     secret: RoomSecretSettings = RoomSecretSettings()
@@ -180,6 +196,8 @@ class RoomSettings(Part):
 
 
 class CacheSettings(Part):
+    """Timeouts of the watches that fill the cache."""
+
     stale_after_s: Annotated[float, Field(gt=0)] = 30.0
     """A cache that has not heard the API server for this long makes /readyz fail; reads go on."""
     watch_timeout_s: Annotated[int, Field(ge=1)] = 20
@@ -199,6 +217,8 @@ class CacheSettings(Part):
 
 
 class RedisSettings(Part):
+    """Where Redis is."""
+
     url: str | None = None
     """`redis://…` for custom events between replicas and for rate limits. Absent: nothing that needs it is
     offered."""
@@ -227,6 +247,8 @@ class RedisSettings(Part):
 
 
 class EventSettings(Part):
+    """Bounds and timeouts of events and their streams."""
+
     prefix: Annotated[str, Field(pattern="^[A-Za-z0-9_.-]{1,32}$")] = "apistream"
     """First part of the names of resource-change events, `<prefix>:live:…` and `<prefix>:layout:…`."""
     payload_bytes: Annotated[int, Field(ge=64, le=1_048_576)] = 65_536
@@ -268,6 +290,8 @@ class EventSettings(Part):
 
 
 class Settings(ProgramSettings):
+    """All settings of the facade."""
+
     listen: ListenSettings = ListenSettings()
     public_url: str = "http://localhost:8080"
     """Address that clients reach the interface at; used in links and in the OpenAPI document."""

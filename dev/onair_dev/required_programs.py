@@ -42,6 +42,8 @@ class ProgramOrigin(Enum):
 
 @dataclass(frozen=True)
 class RequiredProgram:
+    """A program that `dev/` or `tests/` start."""
+
     name: str
     origin: ProgramOrigin
     package: str = ""

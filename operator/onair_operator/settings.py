@@ -87,6 +87,8 @@ class EncoderNetworkSettings(OperatorPart):
 
 
 class EncoderSettings(OperatorPart):
+    """How encoder pods are made."""
+
     image: str = "onair/encoder:dev"
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
     image_pull_secrets: list[str] = []
@@ -107,6 +109,8 @@ class EncoderSettings(OperatorPart):
 
 
 class BroadcastSettings(OperatorPart):
+    """Timeouts and bounds of broadcasts."""
+
     retention_s: int = 86_400
     """A stopped run becomes Archived after this time."""
     stop_grace_s: float = 10.0
@@ -160,6 +164,8 @@ class RtcProviderSettings(OperatorPart):
 
 
 class RtcSettings(OperatorPart):
+    """Providers of WebRTC rooms that destinations may name."""
+
     providers: list[RtcProviderSettings] = []
 
 
@@ -182,6 +188,8 @@ class IngestServiceSettings(OperatorPart):
 
 
 class IngestSettings(OperatorPart):
+    """Where sources are pushed to, and the gateways."""
+
     rtmp_base_url: str = ""
     """Server and application. Empty: as found of `services`, else the service `onair-ingest` itself."""
     srt_base_url: str = ""
@@ -206,22 +214,30 @@ class RoomSecretSettings(OperatorPart):
 
 
 class RoomSettings(OperatorPart):
+    """Hosted WebRTC rooms."""
+
     url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
     """HTTP address of livekit-server. Empty: there are no hosted rooms."""
     secret: RoomSecretSettings = RoomSecretSettings()
 
 
 class RedisSettings(OperatorPart):
+    """Redis, whose password the operator may make."""
+
     built_in: bool = False
     """It is the chart's own: the operator makes its password."""
 
 
 class ReceiverSettings(OperatorPart):
+    """The built-in server that destinations are tried with."""
+
     hosts: list[str] = []
     """Host and port of the built-in MediaMTX, which destinations are tried with. Empty: there is none."""
 
 
 class LeaderElectionSettings(OperatorPart):
+    """The Lease by which one operator leads."""
+
     lease_name: str = "onair-operator"
     lease_duration_s: float = 8.0
     """A Lease that was not renewed for this long may be taken over."""
@@ -229,6 +245,8 @@ class LeaderElectionSettings(OperatorPart):
 
 
 class OperatorSettings(ProgramSettings):
+    """All settings of the operator."""
+
     model_config = SettingsConfigDict(extra="ignore")
 
     show_namespace: str = "shows"

@@ -106,6 +106,20 @@ def test_public_docstrings_say_first_what_a_thing_does(package: str) -> None:
     assert found == []
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_public_classes_say_what_they_are(package: str) -> None:
+    """The only one of a file is what the docstring of the file says; ruff asks for those of functions."""
+    found = []
+    for path in (ROOT / PACKAGES[package] / package).rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        public = [each for each in tree.body if isinstance(each, ast.ClassDef) and each.name[0] != "_"]
+        if len(public) > 1 or not ast.get_docstring(tree):
+            found += [
+                f"{path.relative_to(ROOT)} {each.name}" for each in public if not ast.get_docstring(each)
+            ]
+    assert found == []
+
+
 def test_every_metric_of_operator_and_facade_is_documented() -> None:
     assert onair_api.metrics
     assert onair_operator.runtime

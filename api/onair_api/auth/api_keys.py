@@ -33,6 +33,8 @@ class Backend:
 
 
 class ApiKeys:
+    """The API keys that are there, found by their hash."""
+
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._view = view = cluster.view

@@ -96,6 +96,8 @@ def secret_name(service_id: str, code: str) -> str:
 
 
 class GuestCodes:
+    """Stores, finds and deletes guest codes."""
+
     def __init__(
         self,
         cluster: Cluster,

@@ -51,6 +51,8 @@ class Origin(Protocol):
 
 @dataclass(frozen=True)
 class Identity:
+    """Who calls: a user of a service, with a role and, for a guest, the project that they may reach."""
+
     service_id: str
     service_user_id: str
     display_name: str

@@ -20,12 +20,16 @@ _SEPARATOR = "."
 
 
 class Purpose(StrEnum):
+    """What a token is for: to open a preview, or to play one that was opened."""
+
     OPEN = "o"
     PLAY = "p"
 
 
 @dataclass(frozen=True)
 class PlayToken:
+    """What a token says."""
+
     purpose: Purpose
     source: str
     uid: str

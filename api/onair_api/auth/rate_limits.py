@@ -41,6 +41,8 @@ _WHOSE = {"token": "with this access token", "service": "from this service"}
 
 
 class RateKey(NamedTuple):
+    """What requests are counted for."""
+
     scope: str
     """`token` or `service`."""
     id: str
@@ -48,12 +50,16 @@ class RateKey(NamedTuple):
 
 @dataclass
 class Counter:
+    """Requests that this replica has counted and not reported to Redis yet."""
+
     hits: int
     since: float
     """Monotonic time of the first of them."""
 
 
 class RateLimits:
+    """Counts requests, and refuses those that are too many."""
+
     def __init__(self, settings: RateLimitSettings, redis: RedisSettings) -> None:
         self._window_s = settings.window_s
         self._items = {

@@ -38,6 +38,8 @@ RELIST_INTERVAL_S = 2.0
 
 @dataclass(frozen=True)
 class VerifyingKey:
+    """The public half of a key that tokens are signed with."""
+
     public: rsa.RSAPublicKey
     jwk: dict[str, str]
 
@@ -48,6 +50,8 @@ class VerifyingKey:
 
 @dataclass(frozen=True)
 class SigningKey(VerifyingKey):
+    """A key that this installation signs tokens with."""
+
     private: rsa.RSAPrivateKey
 
 
@@ -57,6 +61,8 @@ class RendererPublicKey(VerifyingKey):
 
 
 class SigningKeys:
+    """All keys that tokens may be signed with; makes the first one."""
+
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._keys: dict[str, VerifyingKey] = {}

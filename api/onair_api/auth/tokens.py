@@ -35,6 +35,8 @@ _REFUSED = "the access token is not valid: {}"
 
 @dataclass(frozen=True)
 class Issued:
+    """A token that was issued."""
+
     token: str
     id: str
     expires: int
@@ -42,6 +44,8 @@ class Issued:
 
 
 class Tokens:
+    """Issues, renews and verifies access tokens."""
+
     def __init__(
         self,
         keys: SigningKeys,

@@ -12,6 +12,8 @@ from onair_crds.shapes import Claims
 
 
 class TokenKind(StrEnum):
+    """How a token may be used."""
+
     SESSION = "session"
     DIRECT = "direct"
     """Usable as it is; its first refresh gives a session token and revokes it."""
@@ -21,6 +23,8 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True)
 class Verified:
+    """What a verified token says."""
+
     identity: Identity
     issued: float
     expires: float

@@ -44,6 +44,8 @@ class WatchMetrics:
 
 
 class Cluster:
+    """All reflectors of the facade, the view that they fill, and the API client."""
+
     def __init__(self, client: KubeClient, settings: Settings) -> None:
         self.client = client
         self.view = View()

@@ -25,6 +25,8 @@ class Place(NamedTuple):
 
 
 class GoneLayouts:
+    """Remembers where deleted layouts were, for a while."""
+
     def __init__(self) -> None:
         self._places: OrderedDict[str, tuple[float, Place]] = OrderedDict()
 

@@ -91,6 +91,8 @@ def result_message(fields: dict[str, bytes]) -> bytes:
 
 @dataclass(slots=True)
 class Event:
+    """One event as it is delivered: its JSON, who may receive it, and its place in the order of events."""
+
     name: str
     body: bytes
     """The Event of `interface.md` as JSON."""

@@ -67,6 +67,8 @@ class _Application(ConnectASGIApplication[None]):
 
 
 class Door:
+    """Serves the methods of the table by gRPC-Web and Connect, as an ASGI application."""
+
     def __init__(self, methods: Iterable[Method | StreamMethod], limits: LimitSettings) -> None:
         self._methods = {each.path: each for each in methods}
         self._running: set[asyncio.Task[Message]] = set()

@@ -46,6 +46,8 @@ class Encoded:
 
 
 class Form(Codec[Message | Encoded, Unparsed], ABC):
+    """One form of messages, as the library wants a codec; it leaves requests unparsed."""
+
     def encode(self, message: Message | Encoded) -> bytes:
         return message.data if isinstance(message, Encoded) else self.written(message)
 
@@ -65,6 +67,8 @@ class Form(Codec[Message | Encoded, Unparsed], ABC):
 
 
 class BinaryForm(Form):
+    """Protobuf's binary form."""
+
     def name(self) -> str:
         return "proto"
 
@@ -87,6 +91,8 @@ class BinaryForm(Form):
 
 
 class JsonForm(Form):
+    """Proto JSON."""
+
     def name(self) -> str:
         return "json"
 

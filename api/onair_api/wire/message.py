@@ -61,6 +61,8 @@ ABSENT: Final = Absent()
 
 
 class FieldKind(Enum):
+    """How a field's value is encoded."""
+
     MESSAGE = auto()
     LIST = auto()
     ENUM = auto()

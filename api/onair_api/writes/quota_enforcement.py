@@ -53,6 +53,8 @@ class QuotaExceeded(ResourceExhausted):
 
 
 class Quotas:
+    """Counts what tenants have, and refuses what exceeds their quotas."""
+
     def __init__(
         self, view: View, settings: QuotaSettings, on_air: Callable[[JsonObject, JsonObject], bool]
     ) -> None:

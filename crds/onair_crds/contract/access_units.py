@@ -38,6 +38,8 @@ KEY, GAP = 1, 2
 
 
 class UnitKind(IntEnum):
+    """What a record holds."""
+
     VIDEO_CONFIG = 1
     AUDIO_CONFIG = 2
     VIDEO = 3
@@ -45,11 +47,15 @@ class UnitKind(IntEnum):
 
 
 class VideoConfig(WireModel):
+    """How to decode the video units that follow."""
+
     codec: str
     """As WebCodecs names it, such as `avc1.64001f`."""
 
 
 class AudioConfig(WireModel):
+    """How to decode the audio units that follow."""
+
     codec: str
     """Such as `mp4a.40.2`."""
     sample_rate: int
@@ -62,6 +68,8 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
+    """A configuration or an access unit, with its times."""
+
     kind: UnitKind
     pts_us: int
     dts_us: int

@@ -78,6 +78,8 @@ class Video(WireModel):
 
 
 class Audio(WireModel):
+    """The audio of a stream."""
+
     codec: str
     sample_rate: int | None = None
     channels: int | None = None
@@ -141,11 +143,15 @@ class Heartbeat(WireModel):
 
 
 class Pull(WireModel):
+    """A stream that a gateway is to pull."""
+
     url: Secret
     """May hold a key."""
 
 
 class Pulls(WireModel):
+    """All streams that a gateway is to pull."""
+
     pulls: dict[str, Pull]
     """By stream, see `stream_of_pull`."""
 
@@ -160,6 +166,8 @@ class PublishRequest(WireModel):
 
 
 class PublishRefusal(WireModel):
+    """Why somebody may not publish."""
+
     reason: Literal["UnknownKey", "Disabled", "InUse", "WrongProtocol"]
     message: Annotated[str, Field(max_length=MAX_TEXT)]
 

@@ -40,6 +40,8 @@ class Preview(WireModel):
 
 
 class RoomPreviews(WireModel):
+    """All that a gateway is to publish into one room."""
+
     url: str
     """Of the room server: `ws://…` or `wss://…`."""
     opening: int
@@ -49,6 +51,8 @@ class RoomPreviews(WireModel):
 
 
 class PreviewRooms(WireModel):
+    """The rooms that a gateway publishes into."""
+
     rooms: list[str]
     """Those that this gateway was told to publish into."""
 

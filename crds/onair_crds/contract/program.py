@@ -26,6 +26,8 @@ from onair_crds.resources.enums import BroadcastError, ConnectState
 
 
 class ProgramVideo(WireModel):
+    """How the video is rendered and encoded."""
+
     width: int
     height: int
     framerate: float
@@ -36,6 +38,8 @@ class ProgramVideo(WireModel):
 
 
 class ProgramAudio(WireModel):
+    """How the audio is encoded."""
+
     bitrate_bps: int = 128_000
     sample_rate_hz: int = 48_000
     channels: int = 2
@@ -175,6 +179,8 @@ class Program(WireModel):
 
 
 class DestinationState(WireModel):
+    """What an encoder reports of one destination."""
+
     id: str
     connect: ConnectState
     since: str

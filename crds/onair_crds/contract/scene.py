@@ -35,6 +35,8 @@ LAYOUT_TYPES: dict[LayoutType, Literal["SCENE", "SCENELESS"]] = {
 
 
 class SceneLayer(WireModel):
+    """A layer as the page draws it."""
+
     id: str
     type: str
     children: list[str] = []
@@ -61,6 +63,8 @@ class SceneLayout(WireModel):
 
 
 class ProgramLayout(SceneLayout):
+    """A layout as a programme carries it."""
+
     resource_version: int
     """Of the resource: what is of a higher one is newer."""
 
@@ -85,6 +89,8 @@ class ProgramScene(WireModel):
 
 
 class Canvas(WireModel):
+    """The size of what is drawn, in pixels."""
+
     width: int
     height: int
 
@@ -97,6 +103,8 @@ class PageRoom(WireModel):
 
 
 class PageLayout(SceneLayout):
+    """A layout as the agent sends it to the page."""
+
     version: int
     """Grows with every message about this layout."""
 
@@ -116,6 +124,8 @@ class SceneState(WireModel):
 
 
 class LayerAnimation(WireModel):
+    """How one layer moves."""
+
     id: str
     request_animation: list[JsonObject] = []
 
@@ -148,6 +158,8 @@ class PageReady(WireModel):
 
 
 class PageFailure(WireModel):
+    """A layer that the page cannot show."""
+
     layout_id: Annotated[str, Field(max_length=256)]
     layer_id: Annotated[str, Field(max_length=256)]
     reason: Annotated[str, AfterValidator(lambda text: text[:MAX_SAID_REASON])] = ""

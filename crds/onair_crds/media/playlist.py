@@ -25,6 +25,8 @@ LONGEST_S = 100_000
 
 @dataclass(frozen=True)
 class Segment:
+    """One entry of a playlist."""
+
     name: str
     """Its file, beside the playlist."""
     duration_s: float

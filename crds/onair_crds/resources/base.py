@@ -85,6 +85,8 @@ class Condition(SpecModel):
 
 
 class Status(SpecModel):
+    """What the operator has observed of a resource."""
+
     observed_generation: int | None = None
     """metadata.generation that this status speaks of."""
     conditions: Annotated[

@@ -20,6 +20,8 @@ class Owner(SpecModel):
 
 
 class CollectionSpec(SpecModel):
+    """What is wanted of a collection."""
+
     owner: Owner
     """Whose collection it is; cannot be changed."""
     metadata: AnyJson = None
@@ -27,7 +29,7 @@ class CollectionSpec(SpecModel):
 
 
 class CollectionStatus(Status):
-    pass
+    """What the operator has observed of a collection."""
 
 
 class Collection(Resource):

@@ -14,6 +14,8 @@ LATEST = "latest"
 
 
 class StudioSdkComposition(SpecModel):
+    """A page of the studio draws the programme."""
+
     version: Annotated[str, Field(max_length=64)] | None = None
     """Renderer version; ignored where rendererUrl is set. Absent means latest."""
     renderer_url: HttpUrl | None = None
@@ -21,6 +23,8 @@ class StudioSdkComposition(SpecModel):
 
 
 class SceneComposition(SpecModel):
+    """The scene compositor draws the project's layouts."""
+
     renderer_url: HttpUrl | None = None
     """Page to render with instead of the scene compositor."""
     selected_layout_id: Annotated[str, Field(max_length=MAX_ID)] | None = None
@@ -30,6 +34,8 @@ class SceneComposition(SpecModel):
 
 
 class ExternalComposition(SpecModel):
+    """A page of one's own draws the programme."""
+
     url: HttpUrl
     """Page that paints the whole canvas."""
 

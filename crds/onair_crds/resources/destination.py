@@ -90,11 +90,15 @@ class RtcPlatform(SpecModel):
 
 
 class HlsVod(SpecModel):
+    """A recording, whose playlist names every segment."""
+
     max_duration: Annotated[int, Field(ge=0, le=2_147_483_647)] | None = None
     """Longest recording in milliseconds; 0 is indefinite."""
 
 
 class HlsLive(SpecModel):
+    """A sliding window over the last segments."""
+
     playlist_count: Annotated[int, Field(ge=2, le=10_000)] | None = None
     """Entries advertised in the playlist. Default 5."""
     file_count: Annotated[int, Field(ge=4, le=20_000)] | None = None
@@ -114,6 +118,8 @@ class HlsLifecycle(SpecModel):
 
 
 class HlsPackaging(SpecModel):
+    """How segments are cut, and which of them are kept."""
+
     lifecycle: HlsLifecycle | None = None
     """Recording or sliding window. Default: live."""
     segment_duration: Annotated[int, Field(ge=2000, le=18_000)] | None = None
@@ -121,6 +127,8 @@ class HlsPackaging(SpecModel):
 
 
 class Packaging(SpecModel):
+    """How the programme is stored."""
+
     hls: HlsPackaging
     """HTTP Live Streaming."""
 
@@ -185,6 +193,8 @@ class DestinationAddress(SpecModel):
 
 
 class DestinationSpec(SpecModel):
+    """What is wanted of a destination."""
+
     project_id: ImmutableName
     """Project whose programme is delivered; cannot be changed."""
     metadata: AnyJson = None
@@ -198,6 +208,8 @@ class DestinationSpec(SpecModel):
 
 
 class DestinationStatus(Status):
+    """What the operator has observed of a destination."""
+
     type: Annotated[str, Field(max_length=16)] | None = None
     """RTMP, RTMPS, SRT, RTC or HLS."""
     connect: ConnectState | None = None

@@ -21,6 +21,8 @@ MAX_BITRATE_BPS = 20_971_520
 
 
 class RateControl(SpecModel):
+    """Bitrate and key frames."""
+
     mode: VideoCodecRateControlMode = VideoCodecRateControlMode.CBR
     """How the bitrate is held; CBR is constant."""
     target_bitrate: Annotated[int, Field(ge=MIN_BITRATE_BPS, le=MAX_BITRATE_BPS)] | None = None
@@ -30,6 +32,8 @@ class RateControl(SpecModel):
 
 
 class EncodingVideo(SpecModel):
+    """How video is encoded."""
+
     codec: VideoCodec = VideoCodec.H264
     """Video codec."""
     profile: VideoCodecProfile = VideoCodecProfile.HIGH
@@ -39,6 +43,8 @@ class EncodingVideo(SpecModel):
 
 
 class EncodingAudio(SpecModel):
+    """How audio is encoded."""
+
     codec: AudioCodec = AudioCodec.AAC
     """Audio codec."""
 

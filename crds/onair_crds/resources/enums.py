@@ -103,42 +103,60 @@ class RoomPhase(StrEnum):
 
 
 class VideoColorSpace(WireEnum):
+    """How colours are sampled."""
+
     YUV420 = "YUV420"
 
 
 class AudioChannelLayout(WireEnum):
+    """Channels of the programme's audio."""
+
     STEREO = "Stereo"
 
 
 class RenderingQuality(WireEnum):
+    """How much CPU the encoder spends on quality."""
+
     STANDARD = "Standard"
     HIGH = "High"
 
 
 class VideoCodec(WireEnum):
+    """Codecs of video."""
+
     H264 = "H264"
 
 
 class VideoCodecProfile(WireEnum):
+    """Profiles of H.264."""
+
     BASELINE = "Baseline"
     MAIN = "Main"
     HIGH = "High"
 
 
 class VideoCodecRateControlMode(WireEnum):
+    """How the bitrate is held."""
+
     CBR = "CBR"
 
 
 class AudioCodec(WireEnum):
+    """Codecs of audio."""
+
     AAC = "AAC"
 
 
 class SourceTriggerAction(WireEnum):
+    """What a source's start or stop does to a broadcast."""
+
     IGNORE = "Ignore"
     OR = "Or"
 
 
 class ObjectAcl(WireEnum):
+    """Canned ACLs of S3."""
+
     PRIVATE = "Private"
     PUBLIC_READ = "PublicRead"
     PUBLIC_READ_WRITE = "PublicReadWrite"
@@ -162,6 +180,8 @@ class Region(WireEnum):
 
 
 class Role(WireEnum):
+    """What the holder of a token may do."""
+
     HOST = "Host"
     COHOST = "Cohost"
     CONTRIBUTOR = "Contributor"
@@ -173,15 +193,21 @@ class Role(WireEnum):
 
 
 class ImageFormat(WireEnum):
+    """Formats of a snapshot."""
+
     JPEG = "Jpeg"
 
 
 class LayoutType(WireEnum):
+    """Whether a layout's layers are a tree below one root."""
+
     SCENELESS = "Sceneless"
     SCENE = "Scene"
 
 
 class TransitionDirection(WireEnum):
+    """Where a swipe goes to."""
+
     LEFT = "Left"
     RIGHT = "Right"
     UP = "Up"
@@ -189,6 +215,8 @@ class TransitionDirection(WireEnum):
 
 
 class TransitionSwipeType(WireEnum):
+    """Which of the two layouts a swipe moves."""
+
     COMBINED = "Combined"
     SOURCE = "Source"
     DESTINATION = "Destination"

@@ -20,15 +20,19 @@ DurationMs = Annotated[int, Field(ge=0, le=30_000)]
 
 
 class CutTransition(SpecModel):
-    pass
+    """Replaces the scene at once."""
 
 
 class CrossfadeTransition(SpecModel):
+    """Fades one scene into the other."""
+
     duration_ms: DurationMs
     """Length in milliseconds."""
 
 
 class FadeToColorTransition(SpecModel):
+    """Fades to a colour, and from it to the new scene."""
+
     duration_ms: DurationMs
     """Length in milliseconds; half of it on the way to the colour."""
     background_color: Annotated[str, Field(max_length=64)]
@@ -36,6 +40,8 @@ class FadeToColorTransition(SpecModel):
 
 
 class SwipeTransition(SpecModel):
+    """Moves a scene in, out, or both."""
+
     duration_ms: DurationMs
     """Length in milliseconds."""
     direction: TransitionDirection | None = None
@@ -45,6 +51,8 @@ class SwipeTransition(SpecModel):
 
 
 class StingerMedia(SpecModel):
+    """The video that a stinger plays."""
+
     url: HttpUrl
     """Video with transparency."""
     volume: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -52,6 +60,8 @@ class StingerMedia(SpecModel):
 
 
 class StingerCut(SpecModel):
+    """A cut that a video covers."""
+
     cut_point_ms: DurationMs
     """When the layout switches, in milliseconds of the media."""
     media: StingerMedia
@@ -59,6 +69,8 @@ class StingerCut(SpecModel):
 
 
 class StingerTransition(SpecModel):
+    """Plays a video over a cut."""
+
     cut: StingerCut
 
 
@@ -117,6 +129,8 @@ class Layer(SpecModel):
 
 
 class LayoutSpec(SpecModel):
+    """What is wanted of a layout."""
+
     rules = [
         Rule(
             rule="!has(oldSelf.collectionId)"

@@ -30,11 +30,15 @@ MAX_USED_RUNS = 1000
 
 
 class HostedWebRtc(SpecModel):
+    """The WebRTC room that this installation hosts."""
+
     enabled: bool = True
     """Whether the project has a hosted WebRTC room."""
 
 
 class WebRtc(SpecModel):
+    """The WebRTC rooms of a project."""
+
     hosted: HostedWebRtc | None = None
     """A WebRTC room hosted by this installation."""
 
@@ -58,6 +62,8 @@ class SourceTrigger(SpecModel):
 
 
 class ProjectSource(SpecModel):
+    """A source that the project uses."""
+
     source_id: ResourceName
     """Name of a Source of the same collection."""
     trigger: SourceTrigger | None = None
@@ -93,6 +99,8 @@ class BroadcastWanted(SpecModel):
 
 
 class ProjectSpec(SpecModel):
+    """What is wanted of a project."""
+
     collection_id: ImmutableName
     """Collection that owns the project; cannot be changed."""
     metadata: AnyJson = None
@@ -173,6 +181,8 @@ class BroadcastStatus(SpecModel):
 
 
 class DestinationCounts(SpecModel):
+    """How many destinations are connected."""
+
     connected: Annotated[int, Field(ge=0)]
     """Enabled destinations that media flows to."""
     total: Annotated[int, Field(ge=0)]
@@ -191,6 +201,8 @@ class TriggerState(SpecModel):
 
 
 class ProjectStatus(Status):
+    """What the operator has observed of a project."""
+
     broadcast: BroadcastStatus | None = None
     """The current or last run."""
     previous: BroadcastStatus | None = None

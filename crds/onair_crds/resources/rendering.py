@@ -17,6 +17,8 @@ EVEN = rules(("self % 2 == 0", "must be even"))
 
 
 class RenderingVideo(SpecModel):
+    """The canvas and its frame rate."""
+
     height: Annotated[int, Field(ge=240, le=2160, multiple_of=2, json_schema_extra=EVEN)] = 720
     """Height of the canvas in pixels; even."""
     width: Annotated[int, Field(ge=320, le=3840, multiple_of=2, json_schema_extra=EVEN)] = 1280
@@ -28,6 +30,8 @@ class RenderingVideo(SpecModel):
 
 
 class RenderingAudio(SpecModel):
+    """The channels of the programme's audio."""
+
     channel_layout: AudioChannelLayout = AudioChannelLayout.STEREO
     """Channels of the programme's audio."""
 

@@ -12,11 +12,15 @@ from onair_crds.resources.values import AnyJson, ImmutableName, PullUrl, Timesta
 
 
 class PushedSource(SpecModel):
+    """A source that is pushed to this installation."""
+
     enabled: bool | None = None
     """Whether the service accepts this push. Default true."""
 
 
 class PulledSource(SpecModel):
+    """A source that this installation pulls."""
+
     url: PullUrl
     """Address that the service pulls from."""
 
@@ -41,6 +45,8 @@ class SourceAddress(SpecModel):
 
 
 class WebRtcPreview(SpecModel):
+    """The source as a participant of its projects' WebRTC rooms."""
+
     enabled: bool = True
     """Whether the source is shown in the project's WebRTC room."""
     display_name: Annotated[str, Field(max_length=256)] | None = None
@@ -48,11 +54,15 @@ class WebRtcPreview(SpecModel):
 
 
 class SourcePreview(SpecModel):
+    """Where the source is shown before it is on air."""
+
     webrtc: WebRtcPreview | None = None
     """Preview in the WebRTC room."""
 
 
 class SourceSpec(SpecModel):
+    """What is wanted of a source."""
+
     collection_id: ImmutableName
     """Collection that owns the source; cannot be changed."""
     metadata: AnyJson = None
@@ -86,6 +96,8 @@ class AssignedAddress(SpecModel):
 
 
 class SourceVideo(SpecModel):
+    """The video that arrives."""
+
     codec: Annotated[str, Field(max_length=64)]
     """Such as H264."""
     width: int | None = None
@@ -97,6 +109,8 @@ class SourceVideo(SpecModel):
 
 
 class SourceAudio(SpecModel):
+    """The audio that arrives."""
+
     codec: Annotated[str, Field(max_length=64)]
     """Such as AAC."""
     sample_rate: int | None = None
@@ -117,6 +131,8 @@ class SourceMedia(SpecModel):
 
 
 class SourceStatus(Status):
+    """What the operator has observed of a source."""
+
     type: Annotated[str, Field(max_length=16)] | None = None
     """How it comes to the service: RtmpPush, SrtPush or RtmpPull."""
     connect: ConnectState | None = None

@@ -17,6 +17,8 @@ HOLD_US = 40_000
 
 
 class ProgramClock:
+    """Estimates when the programme's timestamps are, on the machine's clock."""
+
     def __init__(self) -> None:
         self._offset_us: int | None = None
         self._window_ends_us = 0

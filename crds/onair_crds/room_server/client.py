@@ -33,6 +33,8 @@ class ServerRoom:
 
 @dataclass(frozen=True)
 class ServerParticipant:
+    """A participant as the room server knows it."""
+
     identity: str
     name: str
     joined_s: int

@@ -19,6 +19,8 @@ KEPT_S = 60.0
 
 @dataclass(frozen=True)
 class RoomServerCredentials:
+    """The room server's API key and secret; the secret is never printed."""
+
     api_key: str
     api_secret: str = field(repr=False)
 
@@ -33,6 +35,8 @@ class SecretKeys:
 
 
 class CredentialsReader:
+    """Reads the credentials from their Secret, and again after a while."""
+
     def __init__(self, client: KubeClient, namespace: str, keys: SecretKeys) -> None:
         self._client = client
         self._namespace = namespace

@@ -18,6 +18,8 @@ MAX_STREAMS = 64
 
 @dataclass(frozen=True, slots=True)
 class RtmpMessage:
+    """One message, whole."""
+
     type: int
     stream: int
     timestamp_ms: int

@@ -15,6 +15,8 @@ from onair_crds.runtime.settings import Part, ProgramSettings
 
 
 class MediaMtxSettings(Part):
+    """Where MediaMTX is, and how often it is asked."""
+
     api_url: str = "http://127.0.0.1:9997"
     """Its API, which nobody else reaches."""
     rtmp_url: str = "rtmp://127.0.0.1:1935"
@@ -28,6 +30,8 @@ class MediaMtxSettings(Part):
 
 
 class HookSettings(Part):
+    """The hook that MediaMTX calls, and the facade that decides."""
+
     host: str = "127.0.0.1"
     """Address that MediaMTX asks at: the pod's own loopback."""
     port: Annotated[int, Field(ge=0, le=65_535)] = 9996
@@ -42,6 +46,8 @@ class HookSettings(Part):
 
 
 class PullSettings(Part):
+    """Whether and how streams are pulled."""
+
     enabled: bool = True
     """Without, nothing is pulled: the server has to be on this pod's loopback, where pulls come from."""
     first_pause_s: Annotated[float, Field(gt=0)] = 1.0
@@ -51,6 +57,8 @@ class PullSettings(Part):
 
 
 class PreviewSettings(Part):
+    """How many previews there may be."""
+
     most: Annotated[int, Field(ge=0)] = 12
     """Previews in rooms at once; each is a process of some 80 MB. Others wait until one ends."""
     most_hls: Annotated[int, Field(ge=0)] = 50
@@ -59,6 +67,8 @@ class PreviewSettings(Part):
 
 
 class Settings(ProgramSettings):
+    """All settings of the gateway."""
+
     name: str = Field(default_factory=lambda: os.environ.get("POD_NAME") or socket.gethostname())
     """What operator and facade call this gateway: its pod's name."""
     port: Annotated[int, Field(ge=0, le=65_535)] = PORT

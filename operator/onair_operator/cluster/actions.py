@@ -129,6 +129,8 @@ class AdoptSecret:
 
 @dataclass(frozen=True)
 class DeleteSecret:
+    """Deletes a Secret."""
+
     name: str
     uid: str
 

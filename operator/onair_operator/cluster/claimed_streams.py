@@ -16,11 +16,15 @@ SETTLING_S = 10.0
 
 
 class Claimant(NamedTuple):
+    """A destination that publishes as a stream."""
+
     project: str
     destination: str
 
 
 class ClaimedStreams:
+    """Knows which destinations publish as the same stream."""
+
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._began = clock()

@@ -28,6 +28,8 @@ class LeaseExpired(Exception):
 
 
 class LeaderElection:
+    """Acquires and renews the Lease."""
+
     def __init__(
         self, client: KubeClient, namespace: str, identity: str, settings: LeaderElectionSettings
     ) -> None:

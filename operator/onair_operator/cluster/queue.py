@@ -21,6 +21,8 @@ class Key(NamedTuple):
 
 
 class WorkQueue:
+    """Keys that are to be looked at, those with news first."""
+
     def __init__(self) -> None:
         self._news: deque[Key] = deque()
         self._later: deque[Key] = deque()

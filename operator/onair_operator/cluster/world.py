@@ -60,6 +60,8 @@ class PodRefusal:
 
 @dataclass(frozen=True)
 class World:
+    """All that is known, of the cluster and of encoders, gateways and rooms."""
+
     store: Store
     fleet: Fleet
     nodes: NodeLeases

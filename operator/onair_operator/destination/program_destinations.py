@@ -36,6 +36,8 @@ class DestinationRefusal:
 
 
 class DestinationRefused(Exception):
+    """A destination cannot be part of the programme."""
+
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.refusal = DestinationRefusal(reason, message)

@@ -21,6 +21,8 @@ class GatewayContact(StrEnum):
 
 @dataclass(frozen=True)
 class GatewayView:
+    """One gateway as it is known."""
+
     name: str
     region: str
     contact: GatewayContact

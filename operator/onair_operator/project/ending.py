@@ -23,6 +23,8 @@ LOOK_AGAIN_S = 1.0
 
 @dataclass(frozen=True)
 class Ending:
+    """How far the end of a run has come."""
+
     over: bool
     """Nothing is left to be ended, or no time for it."""
     requeue_s: float | None = None

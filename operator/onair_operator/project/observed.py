@@ -32,6 +32,8 @@ class NodeView:
 
 @dataclass(frozen=True)
 class ObservedProject:
+    """A project with all that bears on it."""
+
     project: Project
     collection: Collection | None = None
     destinations: tuple[Destination, ...] = ()

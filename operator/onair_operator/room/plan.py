@@ -65,11 +65,15 @@ class RoomStep(Enum):
 
 @dataclass(frozen=True)
 class Remove:
+    """Removes a participant from a room."""
+
     identity: str
 
 
 @dataclass(frozen=True)
 class Rename:
+    """Changes a participant's name and metadata."""
+
     identity: str
     name: str
     metadata: str

@@ -25,6 +25,8 @@ class Unresponsive(ConnectionError):
 
 
 class RedisLink:
+    """One connection to Redis that subscribes to channels; pings show when it is dead."""
+
     def __init__(self, pool: ConnectionPool) -> None:
         options = {**pool.connection_kwargs, "socket_timeout": None}  # a quiet channel is no failure
         self._connection: AbstractConnection = pool.connection_class(**options)

@@ -22,6 +22,8 @@ class Unsent(NamedTuple):
 
 @dataclass(slots=True)
 class ClosedSession:
+    """What is kept of a session that has closed, for when it comes back."""
+
     positions: dict[str, Position]
     """The last that it received of each source."""
     subscriptions: list[Subscription]

@@ -17,6 +17,8 @@ CLOCK_SKEW_S = 1.0
 
 
 class Start(NamedTuple):
+    """From where on the events of a source are kept."""
+
     position: Position
     at: float
     """Seconds since the epoch."""

@@ -22,6 +22,8 @@ class TooManyEvents(Exception):
 
 
 class Replayer:
+    """Keeps closed sessions, and finds what they missed when they come back."""
+
     def __init__(self, buffer: ReplayBuffer, store: SessionStore, keep_s: float) -> None:
         self._buffer = buffer
         self._store = store

@@ -13,6 +13,8 @@ from onair_api.metrics import EVENTS_DROPPED
 
 
 class QueuedMessage(NamedTuple):
+    """A message that waits until its reader is ready."""
+
     frame: bytes
     event: Event | None
     """None: a reply, or the report of a loss."""

@@ -75,6 +75,8 @@ class MessageStream:
 
 
 class MessageStreams:
+    """Opens streams of messages."""
+
     def __init__(
         self, settings: Settings, admission: StreamAdmission, streams: EventStreams, incoming: Incoming
     ) -> None:

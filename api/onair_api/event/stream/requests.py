@@ -23,6 +23,8 @@ KINDS = ("subscribe", "unsubscribe", "publish", "ping")
 
 @dataclass(frozen=True)
 class StreamRequest:
+    """One request of a client on its stream."""
+
     correlation_id: str | None
     kind: str
     """One of `KINDS`."""

@@ -39,6 +39,8 @@ def _easing(value: str) -> str:
 
 
 class Animation(SpecModel):
+    """How properties of a layer move to their new values."""
+
     properties: Annotated[
         list[Annotated[str, Field(max_length=16), AfterValidator(_property)]],
         Field(min_length=1, max_length=16),

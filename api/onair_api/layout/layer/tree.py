@@ -24,6 +24,8 @@ from onair_crds.shapes import JsonObject
 
 @dataclass(frozen=True)
 class Create:
+    """Adds a layer."""
+
     id: str
     values: Layer
     path: str = ""
@@ -32,6 +34,8 @@ class Create:
 
 @dataclass(frozen=True)
 class Update:
+    """Changes fields of a layer."""
+
     id: str
     values: Layer
     cleared: frozenset[str] = field(default_factory=frozenset)
@@ -41,6 +45,8 @@ class Update:
 
 @dataclass(frozen=True)
 class Delete:
+    """Removes a layer with its descendants."""
+
     id: str
     path: str = ""
 
@@ -50,6 +56,8 @@ LayerOperation = Create | Update | Delete
 
 @dataclass(frozen=True)
 class Outcome:
+    """What operations have made of a layout's layers."""
+
     layers: LayersById
     results: list[Layer]
     """Per operation its layer: as it is at the end, or as it last was if the same batch deleted it."""

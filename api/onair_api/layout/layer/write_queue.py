@@ -75,6 +75,8 @@ def next_group(waiting: list[WaitingRequest]) -> list[WaitingRequest]:
 
 
 class LayerWrites:
+    """Writes layers: requests for one layout in their order, those that supersede each other at once."""
+
     def __init__(self, writer: Writer, details: EventDetailsStore | None) -> None:
         """
         Args:

@@ -23,6 +23,8 @@ MAX_DISPLAY_NAME = 256
 
 @dataclass(frozen=True)
 class BackendRequest:
+    """A backend's request for a token of one of its users."""
+
     service_user_id: str
     display_name: str
     role: Role
@@ -31,6 +33,8 @@ class BackendRequest:
 
 @dataclass(frozen=True)
 class GuestRequest:
+    """A request for a guest's token."""
+
     collection_id: str
     project_id: str
     role: Role

@@ -44,6 +44,8 @@ class EncoderAddress:
 
 
 class Encoders:
+    """Fetches snapshots from encoders, whose addresses it remembers."""
+
     def __init__(self, client: KubeClient, namespace: str) -> None:
         self._client = client
         self._namespace = namespace

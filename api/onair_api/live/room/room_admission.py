@@ -48,6 +48,8 @@ class Admitted:
 
 
 class RoomAdmission:
+    """Verifies tokens for rooms, and whether they still admit."""
+
     def __init__(
         self,
         cluster: Cluster,

@@ -13,11 +13,15 @@ MAX_GOP_PACKETS = 4000
 
 
 class Subscriber(Protocol):
+    """Takes the packets of the programme."""
+
     def packet(self, packet: Packet) -> None:
         """Takes a packet; must not block."""
 
 
 class FanOut:
+    """Hands packets to its subscribers, on one timeline across restarts of ffmpeg."""
+
     def __init__(self) -> None:
         self.frames = 0
         self.bytes = 0

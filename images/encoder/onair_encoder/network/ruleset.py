@@ -26,6 +26,8 @@ class AllowedHost:
 
 @dataclass(frozen=True)
 class PageRules:
+    """What the browser's user may reach."""
+
     refused: bool = True
     """False: what is inside is refused in the pod itself alone."""
     hosts: tuple[AllowedHost, ...] = ()

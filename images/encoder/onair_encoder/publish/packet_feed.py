@@ -35,6 +35,8 @@ class PacketSink(Protocol):
 
 
 class PacketFeed:
+    """Feeds one connection with packets."""
+
     def __init__(self, sink: PacketSink) -> None:
         self._sink = sink
         self._dropping = False

@@ -13,6 +13,8 @@ _TCP_INFO_BYTES, _TCP_INFO_RTT, _TCP_INFO_ACKED = 128, 68, 120
 
 
 class Socket(Protocol):
+    """What has the file descriptor of a TCP connection."""
+
     def fileno(self) -> int:
         """The descriptor, or -1 once it is closed."""
 

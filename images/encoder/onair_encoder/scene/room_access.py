@@ -51,6 +51,8 @@ class _Response(WireModel):
 
 
 class RoomAccess:
+    """Keeps the page's access to its project's room valid."""
+
     def __init__(self, changed: Callable[[PageRoom | None], None]) -> None:
         """
         Args:

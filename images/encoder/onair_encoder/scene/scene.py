@@ -53,6 +53,8 @@ class _Held:
 
 
 class Scene:
+    """The scene as the page is to draw it, with the messages that bring the page there."""
+
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self.selected_layout_id: str | None = None
         self._canvas = Canvas(width=0, height=0)

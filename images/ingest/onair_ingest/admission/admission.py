@@ -27,6 +27,8 @@ Reason = Literal["NoKey", "UnknownKey", "Disabled", "InUse", "WrongProtocol", "U
 
 
 class PublishRefused(Exception):
+    """Somebody may not publish, for this reason."""
+
     def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
         self.reason = reason
@@ -53,6 +55,8 @@ class _Place:
 
 
 class Admission:
+    """Decides about each connection that wants to publish."""
+
     def __init__(self, facade: Facade, streams: Streams, identities: Identities, mediamtx: MediaMtx) -> None:
         self._facade = facade
         self._streams = streams

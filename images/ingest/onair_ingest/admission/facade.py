@@ -44,6 +44,8 @@ class _Unknown:
 
 
 class Facade:
+    """Asks the facade who may publish."""
+
     def __init__(
         self, session: aiohttp.ClientSession, secret: RotatedSecret, gateway: str, settings: HookSettings
     ) -> None:

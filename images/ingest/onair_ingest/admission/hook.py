@@ -38,6 +38,8 @@ class Question(MediaMtxRecord):
 
 
 class Hook:
+    """Serves the hook that MediaMTX calls."""
+
     def __init__(self, admission: Admission, server_password: str = "") -> None:
         """
         Args:

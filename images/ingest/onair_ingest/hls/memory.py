@@ -24,6 +24,8 @@ class FinishedSegments(Protocol):
 
 
 class Memory:
+    """Bounds the memory of all segments, and drops the oldest beyond it."""
+
     def __init__(self, most_bytes: int) -> None:
         """
         Args:

@@ -18,6 +18,8 @@ class TooManyWindows(Exception):
 
 
 class Windows:
+    """The windows of all streams that are played."""
+
     def __init__(self, readers: Readers, state_of: StateOf, most: int, most_bytes: int) -> None:
         """
         Args:

@@ -26,6 +26,8 @@ class MediaMtxUnavailable(Exception):
 
 
 class MediaMtx:
+    """Requests to MediaMTX' API."""
+
     def __init__(
         self, session: aiohttp.ClientSession, api_url: str, timeout_s: float, password: str = ""
     ) -> None:

@@ -12,10 +12,14 @@ T = TypeVar("T")
 
 
 class MediaMtxRecord(BaseModel):
+    """An object of MediaMTX' API."""
+
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True)
 
 
 class TrackProperties(MediaMtxRecord):
+    """What is known of a track's codec."""
+
     profile: str | None = None
     width: int | None = None
     height: int | None = None
@@ -24,11 +28,15 @@ class TrackProperties(MediaMtxRecord):
 
 
 class Track(MediaMtxRecord):
+    """A track of a path."""
+
     codec: str
     codec_props: TrackProperties | None = None
 
 
 class PathSource(MediaMtxRecord):
+    """What a path's stream comes from."""
+
     type: str
     """`rtmpConn`, `rtmpsConn`, `srtConn`, `rtmpSource` …"""
     id: str = ""
@@ -36,6 +44,8 @@ class PathSource(MediaMtxRecord):
 
 
 class PathName(MediaMtxRecord):
+    """A path, by its name alone."""
+
     name: str
     """May hold a stream key."""
 
@@ -69,5 +79,7 @@ class PublisherConnection(MediaMtxRecord):
 
 
 class RecordPage(MediaMtxRecord, Generic[T]):
+    """A page of a list."""
+
     page_count: int = 0
     items: list[T] = []

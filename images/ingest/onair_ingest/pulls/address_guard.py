@@ -10,6 +10,8 @@ class PullRefused(Exception):
 
 
 class AddressGuard:
+    """Resolves hosts to addresses that a pull may connect to."""
+
     def __init__(self, rules: InsideRules) -> None:
         self._rules = rules
 

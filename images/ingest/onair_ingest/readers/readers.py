@@ -76,6 +76,8 @@ class _Played:
 
 
 class Readers:
+    """Plays streams from the media server while somebody reads them."""
+
     def __init__(self, path_of: Callable[[str], str | None], server: MediaServer, linger_s: float) -> None:
         """
         Args:

@@ -21,6 +21,8 @@ class NoStill(Exception):
 
 
 class Stills:
+    """Decodes stills of streams."""
+
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
         self._decoders = asyncio.Semaphore(MAX_DECODERS)

@@ -100,6 +100,8 @@ class ReaderQueue:
 
 
 class StreamFeed:
+    """Hands one stream's records to its readers."""
+
     def __init__(self) -> None:
         self._subscriptions: set[ReaderQueue] = set()
         self._configs: dict[UnitKind, Record] = {}

@@ -55,6 +55,8 @@ class Judged:
 
 @dataclass(frozen=True)
 class Moment:
+    """A point in time, by both clocks."""
+
     monotonic_s: float
     wall: dt.datetime
 

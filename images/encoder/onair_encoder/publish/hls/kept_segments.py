@@ -88,6 +88,8 @@ def forget(path: Path) -> None:
 
 @dataclass(frozen=True)
 class Kept:
+    """A segment of a recording on disk."""
+
     path: Path
     size: int
     cut: Cut

@@ -24,11 +24,15 @@ NO_CACHE, CACHE_FOREVER = "no-cache", "public, max-age=31536000, immutable"
 
 @dataclass(frozen=True)
 class StoredText:
+    """A text in the storage, with the version that it was read at."""
+
     text: str
     etag: str
 
 
 class ObjectStore:
+    """Reads, writes and deletes the objects under a destination's prefix."""
+
     def __init__(self, destination: SuppliedDestination, storage: ProgramStorage) -> None:
         self._destination = destination
         self._prefix = storage.prefix.strip("/")

@@ -28,6 +28,8 @@ MEMORY_BYTES = 8 * 2**20
 
 @dataclass
 class WaitingSegment:
+    """A segment that waits for its upload."""
+
     cut: Cut
     """Without its data where that is on disk."""
     size: int
@@ -39,6 +41,8 @@ class WaitingSegment:
 
 
 class Spool:
+    """A queue of segments, in memory and on disk."""
+
     def __init__(
         self,
         folder: Path,
