@@ -6,8 +6,8 @@ import contextlib
 import io
 import struct
 import zlib
-from collections.abc import Awaitable, Callable
-from functools import lru_cache
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import cached_property, lru_cache
 
 import av
 import numpy as np
@@ -16,6 +16,26 @@ from tests.support.scene.picture import Colour
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 ANYWHERE = {"Access-Control-Allow-Origin": "*"}
+
+
+class Media(Mapping[str, Handler]):
+    """Servers by their path, made for the first test that wants one: every process imports the file of it."""
+
+    def __init__(self, make: Callable[[], Mapping[str, Handler]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Mapping[str, Handler]:
+        return self._make()
+
+    def __getitem__(self, path: str) -> Handler:
+        return self._made[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 def png(width: int, height: int, colour: Colour) -> bytes:

@@ -92,14 +92,17 @@ async def test_audio_whose_times_step_back_a_little_goes_on(chromium: str) -> No
 
 MID_WAVE_HZ = 440.125
 """A clip of two seconds ends at the top of a wave of this."""
-CLIP = media.webm((255, 255, 0), (255, 255, 0), tone_hz=MID_WAVE_HZ)
 STINGER = "document.querySelector('.cover video')"
+
+
+def clip() -> bytes:
+    return media.webm((255, 255, 0), (255, 255, 0), tone_hz=MID_WAVE_HZ)
 
 
 @pytest.mark.parametrize("then", ["end", "cut", "stinger"])
 async def test_a_stinger_begins_and_ends_without_a_click(chromium: str, then: str) -> None:
     """At its end, or in its middle as another layout is selected, by a cut or the same stinger."""
-    served = {"/stinger.webm": media.serves(CLIP, "video/webm")}
+    served = {"/stinger.webm": media.serves(clip(), "video/webm")}
     async with compositor(chromium, state(scene()), served) as page:
         cut = {"cutPointMs": 500, "media": {"url": f"{page.agent.url}/stinger.webm", "volume": 1}}
         stung = [{"fromLayoutIds": [], "stinger": {"cut": cut}}]
@@ -130,7 +133,7 @@ async def test_a_stinger_begins_and_ends_without_a_click(chromium: str, then: st
 async def test_a_video_that_ends_in_mid_wave_does_not_click_and_is_heard_when_it_begins_anew(
     chromium: str,
 ) -> None:
-    served = {"/clip.webm": media.serves(CLIP, "video/webm")}
+    served = {"/clip.webm": media.serves(clip(), "video/webm")}
     async with compositor(chromium, state(scene()), served) as page:
         data = {"media": {"url": f"{page.agent.url}/clip.webm"}}
         layouts = [scene(), scene(layer("a", "video", width=160, height=90, data=data), id="two")]

@@ -16,13 +16,15 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.media
 
 Box = tuple[int, int, int, int]
-MEDIA = {
-    "/red.png": media.serves(media.png(80, 40, RED), "image/png"),
-    "/blue.png": media.serves(media.png(40, 40, BLUE), "image/png"),
-    "/text.png": media.serves(b"no picture", "image/png"),
-    "/huge.png": media.serves(media.png(20_000, 20_000, RED), "image/png"),
-    "/missing.png": media.missing,
-}
+MEDIA = media.Media(
+    lambda: {
+        "/red.png": media.serves(media.png(80, 40, RED), "image/png"),
+        "/blue.png": media.serves(media.png(40, 40, BLUE), "image/png"),
+        "/text.png": media.serves(b"no picture", "image/png"),
+        "/huge.png": media.serves(media.png(20_000, 20_000, RED), "image/png"),
+        "/missing.png": media.missing,
+    }
+)
 
 
 def image(page: Compositor | str, name: str = "red.png", **given: object) -> dict[str, Any]:

@@ -23,10 +23,12 @@ LIMIT_DB = -1.5
 BLACK = (0, 0, 0)
 FADED_MS = 200
 """After that a sound has faded out."""
-MEDIA = {
-    f"/{hz}.webm": media.serves(media.webm(*[BLACK] * 10, rate=2, tone_hz=hz), "video/webm")
-    for hz in (LOW_HZ, HIGH_HZ)
-}
+MEDIA = media.Media(
+    lambda: {
+        f"/{hz}.webm": media.serves(media.webm(*[BLACK] * 10, rate=2, tone_hz=hz), "video/webm")
+        for hz in (LOW_HZ, HIGH_HZ)
+    }
+)
 
 
 def tone(

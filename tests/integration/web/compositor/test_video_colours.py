@@ -15,15 +15,16 @@ pytestmark = pytest.mark.media
 COLOUR = 4
 BLUE, VIOLET, GREEN, ORANGE = (16, 32, 224), (96, 0, 255), (16, 160, 48), (208, 112, 16)
 SECONDS = (BLUE, VIOLET, GREEN, ORANGE)
-CLIP = media.mp4(*SECONDS)
-MEDIA = {
-    "/clip.mp4": media.serves(CLIP, "video/mp4"),
-    "/other.mp4": media.serves(media.mp4(VIOLET, VIOLET), "video/mp4"),
-    "/blue.mp4": media.serves(media.mp4(*[BLUE] * 8), "video/mp4"),
-    "/missing.mp4": media.missing,
-    "/clip.webm": media.serves(media.webm(BLUE, BLUE), "video/webm"),
-    "/stinger.mp4": media.serves(media.mp4(BLUE, BLUE, ORANGE, ORANGE, size=(320, 180)), "video/mp4"),
-}
+MEDIA = media.Media(
+    lambda: {
+        "/clip.mp4": media.serves(media.mp4(*SECONDS), "video/mp4"),
+        "/other.mp4": media.serves(media.mp4(VIOLET, VIOLET), "video/mp4"),
+        "/blue.mp4": media.serves(media.mp4(*[BLUE] * 8), "video/mp4"),
+        "/missing.mp4": media.missing,
+        "/clip.webm": media.serves(media.webm(BLUE, BLUE), "video/webm"),
+        "/stinger.mp4": media.serves(media.mp4(BLUE, BLUE, ORANGE, ORANGE, size=(320, 180)), "video/mp4"),
+    }
+)
 VIDEO = "document.querySelector('[data-layer=a] video')"
 VIDEOS = "document.querySelectorAll('[data-layer=a] video').length"
 

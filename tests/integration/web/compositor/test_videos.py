@@ -16,14 +16,15 @@ pytestmark = pytest.mark.media
 # What a codec makes of a colour is further from it than what a page does
 RED, BLUE, YELLOW = (255, 0, 0), (0, 0, 255), (255, 255, 0)
 CODEC = 24
-CLIP = media.webm(RED, BLUE)
-MEDIA = {
-    "/clip.webm": media.serves(CLIP, "video/webm"),
-    "/closed.webm": media.serves(CLIP, "video/webm", anywhere=False),
-    "/bad.webm": media.serves(b"no video", "video/webm"),
-    "/missing.webm": media.missing,
-    "/stinger.webm": media.serves(media.webm(YELLOW, BLACK, size=(320, 180)), "video/webm"),
-}
+MEDIA = media.Media(
+    lambda: {
+        "/clip.webm": media.serves(media.webm(RED, BLUE), "video/webm"),
+        "/closed.webm": media.serves(media.webm(RED, BLUE), "video/webm", anywhere=False),
+        "/bad.webm": media.serves(b"no video", "video/webm"),
+        "/missing.webm": media.missing,
+        "/stinger.webm": media.serves(media.webm(YELLOW, BLACK, size=(320, 180)), "video/webm"),
+    }
+)
 VIDEO = "document.querySelector('[data-layer=a] video')"
 
 
