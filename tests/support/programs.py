@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from onair_dev import required_programs as programs
 
 
+@functools.cache
 def program(name: str) -> Path:
-    """The path of a program; the test fails with a sentence where it was not found."""
+    """The path of a program, which is asked for its version once; the test fails where it was not found."""
     found = programs.find(name)
     if found is None:
         pytest.fail(f"{name} was not found: run `make tools`", pytrace=False)
