@@ -29,7 +29,7 @@ STREAMS = "/event/v2/stream"
 """Answers without an end: `event/stream/test_stream_fuzz.py` drives them."""
 ENDS_ITS_TOKEN = "RevokeAccessToken"
 """With it, whatever came afterwards would be refused."""
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def test_no_request_breaks_the_facade_or_its_schema(one: FacadeThread, host: User, api_key: str) -> None:
