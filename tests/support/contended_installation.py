@@ -22,6 +22,7 @@ from tests.support.facade import StoredResources
 from tests.support.installation import new_installation
 from tests.support.kubelet import ContainerKubelets
 from tests.support.pages import probe_page
+from tests.support.plain_http import NO_TLS
 from tests.support.redis_server import RedisServer
 from tests.support.running_pod import RunningPod
 from tests.support.waiting import wait_for
@@ -59,7 +60,7 @@ class Publishers:
         self._thread.join()
 
     def _run(self) -> None:
-        with httpx.Client(base_url=self._server.http.base_url, timeout=5) as http:
+        with httpx.Client(base_url=self._server.http.base_url, timeout=5, verify=NO_TLS) as http:
             while not self._ending.wait(POLL_S):
                 with suppress(httpx.HTTPError):
                     connections = http.get("/v3/rtmpconns/list").raise_for_status().json()["items"]
@@ -106,7 +107,7 @@ class ContendedInstallation:
 
     def _ready(self, url: str) -> bool:
         with suppress(httpx.HTTPError):
-            return httpx.get(f"{url}/readyz", timeout=2, trust_env=False).is_success
+            return httpx.get(f"{url}/readyz", timeout=2, trust_env=False, verify=NO_TLS).is_success
         return False
 
     def _token(self, key: str) -> str | None:
@@ -115,6 +116,7 @@ class ContendedInstallation:
             headers={"X-API-Key": key},
             json={"serviceUserId": "anna", "maxDuration": 86_400_000},
             trust_env=False,
+            verify=NO_TLS,
         )
         return str(response.json()["accessToken"]) if response.is_success else None
 
@@ -123,7 +125,13 @@ class ContendedInstallation:
         url = f"{self.urls[replica]}/live/v2{path}"
         try:
             response = httpx.request(
-                method, url, json=body, headers=self._headers, timeout=REQUEST_TIMEOUT_S, trust_env=False
+                method,
+                url,
+                json=body,
+                headers=self._headers,
+                timeout=REQUEST_TIMEOUT_S,
+                trust_env=False,
+                verify=NO_TLS,
             )
         except httpx.HTTPError:
             return None

@@ -24,6 +24,7 @@ import yaml
 from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.support.certificate_authority import HOST, CertificateAuthority, write_private_key
 from tests.support.child_process import QUICK_GO, START_TIMEOUT_S, ChildProcess, ServerError
+from tests.support.plain_http import NO_TLS
 from tests.support.programs import program
 from tests.support.waiting import wait_for
 
@@ -176,7 +177,7 @@ class ControlPlane:
             key: group, plural, namespace and name, as `onair.dev/projects/shows/sunday`.
         """
         encoded = base64.b64encode(f"/registry/{key}".encode()).decode()
-        with httpx.Client(base_url=self._etcd_url, trust_env=False) as etcd:
+        with httpx.Client(base_url=self._etcd_url, trust_env=False, verify=NO_TLS) as etcd:
             found = etcd.post("/v3/kv/range", json={"key": encoded}).raise_for_status().json()
             stored = json.loads(base64.b64decode(found["kvs"][0]["value"]))
             change(stored)
@@ -202,7 +203,7 @@ class ControlPlane:
             QUICK_GO,
         )
         etcd = self._etcd
-        with httpx.Client(trust_env=False) as client:
+        with httpx.Client(trust_env=False, verify=NO_TLS) as client:
             wait_for(lambda: responds(client, f"{client_url}/health", etcd), "etcd healthy", START_TIMEOUT_S)
 
     def _audit_options(self, users: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import httpx
 from tests.support.facade import DEADLINE_S, FacadeThread, User
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -138,7 +139,7 @@ class HttpStream:
         wait_for_announcements(facade)
         self._messages: queue.Queue[str | None] = queue.Queue()
         headers = {**user.headers, **({"Accept": "text/event-stream"} if sse else {})}
-        self._client = httpx.Client(base_url=facade.url, trust_env=False, timeout=None)
+        self._client = httpx.Client(base_url=facade.url, trust_env=False, timeout=None, verify=NO_TLS)
         self._context = self._client.stream("GET", "/event/v2/stream", params=query, headers=headers)
         self.response = self._context.__enter__()
         self.sse = sse

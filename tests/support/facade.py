@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self
 
 import httpx
 from tests.support.doors import DOOR, RPC, through_rpc
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
 from onair_api.__main__ import server
@@ -58,7 +59,7 @@ class FacadeThread:
         wait_for(self._listens, "the facade listens")
         socket = self._server.servers[0].sockets[0]
         self.url = f"http://127.0.0.1:{socket.getsockname()[1]}"
-        self.http = httpx.Client(base_url=self.url, trust_env=False, timeout=20)
+        self.http = httpx.Client(base_url=self.url, trust_env=False, timeout=20, verify=NO_TLS)
         wait_for(lambda: self.http.get("/readyz").is_success, "the facade is ready")
         return self
 

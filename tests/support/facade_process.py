@@ -12,6 +12,7 @@ from tests.support.certificate_authority import HOST
 from tests.support.control_plane import free_port
 from tests.support.controllers import Controller
 from tests.support.facade import StoredResources
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
@@ -39,7 +40,7 @@ class FacadeProcess:
         }
         self._program = Controller("facade", "onair_api", document, kubeconfig, folder)
         self.url = f"http://{HOST}:{port}"
-        self.http = httpx.Client(base_url=self.url, trust_env=False, timeout=20)
+        self.http = httpx.Client(base_url=self.url, trust_env=False, timeout=20, verify=NO_TLS)
 
     def __enter__(self) -> Self:
         self._program.__enter__()

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import address_of, docker, kill_within, own_image, remove
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
 from onair_crds.contract.page_network import VARIABLE, PageNetwork
@@ -69,7 +70,7 @@ def _servers_of(program: Program) -> set[str]:
 
 def metrics_at(address: str) -> dict[str, float]:
     """Every sample of an encoder pod by its name, with its labels where it has some."""
-    text = httpx.get(f"http://{address}:{METRICS_PORT}/metrics").raise_for_status().text
+    text = httpx.get(f"http://{address}:{METRICS_PORT}/metrics", verify=NO_TLS).raise_for_status().text
     lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
     return {name: float(value) for name, _, value in lines}
 

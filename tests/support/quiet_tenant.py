@@ -8,6 +8,7 @@ import threading
 import time
 
 import httpx
+from tests.support.plain_http import NO_TLS
 from websockets.sync.client import connect
 
 PER_S = 25
@@ -18,7 +19,10 @@ class QuietTenant:
 
     def __init__(self, port: int, token: str) -> None:
         self._http = httpx.Client(
-            base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {token}"}, trust_env=False
+            base_url=f"http://127.0.0.1:{port}",
+            headers={"Authorization": f"Bearer {token}"},
+            trust_env=False,
+            verify=NO_TLS,
         )
         made = self._ok("POST", "/live/v2/collection", {})["collection"]["collectionId"]
         path = f"/live/v2/collection/{made}/project"

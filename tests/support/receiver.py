@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
 API = f"http://127.0.0.1:{os.environ.get('ONAIR_MEDIAMTX_API_PORT', '9997')}"
@@ -34,7 +35,7 @@ class ReceiverClient:
 
     def __init__(self, api: str = API) -> None:
         user, _, password = os.environ["ONAIR_RECEIVER_API"].partition(":")
-        self._http = httpx.Client(base_url=api, timeout=5, auth=(user, password))
+        self._http = httpx.Client(base_url=api, timeout=5, auth=(user, password), verify=NO_TLS)
 
     def path(self, name: str) -> dict[str, Any] | None:
         response = self._http.get(f"/v3/paths/get/{name}")

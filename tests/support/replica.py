@@ -13,6 +13,7 @@ import httpx
 import yaml
 from tests.support.control_plane import free_port
 from tests.support.facade import StoredResources
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
 LOAD = Path(__file__).parents[1] / "bench/api/load"
@@ -102,7 +103,7 @@ class ReplicaProcess:
         )
 
     def metrics(self) -> str:
-        return httpx.get(f"{self._url}/metrics", trust_env=False).text
+        return httpx.get(f"{self._url}/metrics", trust_env=False, verify=NO_TLS).text
 
     def sign_in(self, key: str, user: str) -> str:
         """A host's token."""
@@ -110,7 +111,9 @@ class ReplicaProcess:
         def post() -> httpx.Response:
             headers, body = {"X-API-Key": key}, {"serviceUserId": user}
             path = "/live/v2/authentication/token"
-            return httpx.post(f"{self._url}{path}", headers=headers, json=body, trust_env=False)
+            return httpx.post(
+                f"{self._url}{path}", headers=headers, json=body, trust_env=False, verify=NO_TLS
+            )
 
         response = wait_for(lambda: (posted := post()).is_success and posted, "the API key is accepted")
         return str(response.json()["accessToken"])
@@ -128,6 +131,6 @@ def subscribers(
 
 def _ready(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/readyz", trust_env=False).is_success
+        return httpx.get(f"{url}/readyz", trust_env=False, verify=NO_TLS).is_success
     except httpx.TransportError:
         return False

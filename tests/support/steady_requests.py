@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 import httpx
+from tests.support.plain_http import NO_TLS
 
 
 class SteadyRequests:
@@ -52,7 +53,7 @@ class SteadyRequests:
     def _run(self, *, kept: bool, writes: bool) -> None:
         limits = httpx.Limits(max_keepalive_connections=1 if kept else 0)
         with httpx.Client(
-            base_url=self._http.base_url, headers=self._http.headers, limits=limits, timeout=15
+            base_url=self._http.base_url, headers=self._http.headers, limits=limits, timeout=15, verify=NO_TLS
         ) as client:
             while not self._stop.wait(self._interval_s):
                 self._send(client, "PATCH" if writes else "GET", "kept" if kept else "new")

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from tests.support.control_plane import free_port
 from tests.support.facade import StoredResources
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
 from onair_crds.runtime.garbage import FULL_AFTER
@@ -76,7 +77,7 @@ class FacadeProgram:
     def ready(self) -> bool:
         assert self.process.poll() is None, self.process.stdout and self.process.stdout.read()
         try:
-            return httpx.get(f"{self._url}/readyz", trust_env=False).is_success
+            return httpx.get(f"{self._url}/readyz", trust_env=False, verify=NO_TLS).is_success
         except httpx.TransportError:
             return False
 

@@ -13,6 +13,7 @@ import httpx
 import yaml
 from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import until
 
 
@@ -68,7 +69,7 @@ class FarEnd:
         self._config.write_text(yaml.safe_dump(config))
 
     async def __aenter__(self) -> Self:
-        self._http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.api}", timeout=5)
+        self._http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.api}", timeout=5, verify=NO_TLS)
         await self.start()
         return self
 

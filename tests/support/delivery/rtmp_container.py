@@ -9,6 +9,7 @@ from typing import Self
 
 import httpx
 from tests.support.docker import address_of, docker, remove
+from tests.support.plain_http import NO_TLS
 
 from onair_crds.shapes import JsonObject
 
@@ -40,7 +41,7 @@ class RtmpContainer:
         docker("cp", str(config), f"{self.name}:/far-end.yml")
         docker("start", self.name)
         self.address = address_of(self.name)
-        self.http = httpx.Client(base_url=f"http://{self.address}:9997", timeout=5)
+        self.http = httpx.Client(base_url=f"http://{self.address}:9997", timeout=5, verify=NO_TLS)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -11,6 +11,7 @@ import httpx
 from tests.support.certificate_authority import HOST
 from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import until
 
 
@@ -20,7 +21,7 @@ class Toxiproxy:
     async def __aenter__(self) -> Self:
         port = free_port()
         self._spawn(port)
-        self._http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=5)
+        self._http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=5, verify=NO_TLS)
         await until(self._responds, "toxiproxy responds", 10)
         return self
 

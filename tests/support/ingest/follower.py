@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import httpx
+from tests.support.plain_http import NO_TLS
 
 from onair_crds.contract.ingest_gateway import (
     STREAMS_PATH,
@@ -118,7 +119,7 @@ class Follower:
         assert told, f"not told {times} times: {publisher}; told: {self.refused}"
 
     def _run(self) -> None:
-        with httpx.Client(base_url=self.url, headers=self.headers, timeout=5) as http:
+        with httpx.Client(base_url=self.url, headers=self.headers, timeout=5, verify=NO_TLS) as http:
             while not self._ended.is_set():
                 try:
                     with http.stream("GET", STREAMS_PATH) as response:

@@ -8,6 +8,7 @@ import secrets as random
 import httpx
 from pydantic import SecretStr
 from tests.support.facade import FacadeThread, StoredResources
+from tests.support.plain_http import NO_TLS
 
 from onair_crds.contract.ingest_gateway import (
     HOOK_PATH,
@@ -38,7 +39,7 @@ class PublishHookClient:
     def __init__(self, facade: FacadeThread, secret: bytes, gateway: str = "onair-ingest-0") -> None:
         self.gateway = gateway
         headers = {"Authorization": f"Bearer {gateway_token(secret, 'facade')}"}
-        self.http = httpx.Client(base_url=hook_url(facade), headers=headers, timeout=5)
+        self.http = httpx.Client(base_url=hook_url(facade), headers=headers, timeout=5, verify=NO_TLS)
 
     def ask(self, key: str, protocol: str = "rtmp") -> str:
         """What the facade says: `Admitted`, the reason of a refusal, or an HTTP status."""

@@ -15,6 +15,7 @@ from tests.support.child_process import START_TIMEOUT_S, ChildProcess
 from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
 from tests.support.ingest.follower import Follower
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
 ROOT = Path(__file__).parents[3]
@@ -125,7 +126,7 @@ class IngestPod:
     @property
     def metrics(self) -> str:
         """All of the gateway's, as Prometheus reads them."""
-        return httpx.get(f"http://127.0.0.1:{self.probe_port}/metrics").text
+        return httpx.get(f"http://127.0.0.1:{self.probe_port}/metrics", verify=NO_TLS).text
 
     def metric(self, name: str) -> float:
         """The value of one of the gateway's metrics, named with its labels; 0 where there is none."""
@@ -139,15 +140,15 @@ class IngestPod:
         return float(line.split()[1])
 
     def is_ready(self) -> bool:
-        return httpx.get(f"http://127.0.0.1:{self.probe_port}/readyz").is_success
+        return httpx.get(f"http://127.0.0.1:{self.probe_port}/readyz", verify=NO_TLS).is_success
 
     def server_is_alive(self) -> bool:
         """What the probe of MediaMTX says, which the gateway responds to."""
-        return httpx.get(f"http://127.0.0.1:{self.probe_port}/server").is_success
+        return httpx.get(f"http://127.0.0.1:{self.probe_port}/server", verify=NO_TLS).is_success
 
     def server_api(self, method: str, path: str) -> httpx.Response:
         """MediaMTX' own API, past the gateway."""
-        return httpx.request(method, f"http://127.0.0.1:{self.api_port}{path}", timeout=5)
+        return httpx.request(method, f"http://127.0.0.1:{self.api_port}{path}", timeout=5, verify=NO_TLS)
 
     def has_media(self, key: str) -> bool:
         """Whether the server has received media by RTMP with a key, past the gateway."""
@@ -200,6 +201,6 @@ class IngestPod:
     def _responds(self, port: int, path: str, check: Callable[[], None]) -> bool:
         check()
         try:
-            return httpx.get(f"http://127.0.0.1:{port}{path}", timeout=2).is_success
+            return httpx.get(f"http://127.0.0.1:{port}{path}", timeout=2, verify=NO_TLS).is_success
         except httpx.HTTPError:
             return False

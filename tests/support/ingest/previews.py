@@ -6,6 +6,7 @@ import httpx
 from pydantic import SecretStr
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
 from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.plain_http import NO_TLS
 from tests.support.rooms.member import Member
 from tests.support.waiting import until
 
@@ -26,7 +27,9 @@ def want(
     previews = {stream_of_key(key): preview(room, source) for key, source in keys.items()}
     body = RoomPreviews(url=server.url, opening=opening, previews=previews).wire()
     headers = {"Authorization": f"Bearer {gateway_token(pod.secret, 'operator')}"}
-    return httpx.put(f"http://127.0.0.1:{pod.port}{PREVIEWS_PATH}/{room}", content=body, headers=headers)
+    return httpx.put(
+        f"http://127.0.0.1:{pod.port}{PREVIEWS_PATH}/{room}", content=body, headers=headers, verify=NO_TLS
+    )
 
 
 async def seen(watching: Member, source: str, more: int = 30) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import aiohttp
 import av
 import httpx
+from tests.support.plain_http import NO_TLS
 
 from onair_crds.contract.access_units import (
     ACCESS_UNITS_SUFFIX,
@@ -90,7 +91,7 @@ def still(port: int, secret: bytes, key: str) -> httpx.Response:
     stream = stream_of_key(key)
     url = f"http://127.0.0.1:{port}{STREAMS_PATH}/{stream}{STILL_SUFFIX}"
     headers = {"Authorization": f"Bearer {reader_token(secret, stream)}"}
-    return httpx.get(url, headers=headers, timeout=20)
+    return httpx.get(url, headers=headers, timeout=20, verify=NO_TLS)
 
 
 @asynccontextmanager

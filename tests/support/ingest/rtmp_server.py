@@ -10,6 +10,7 @@ import yaml
 from tests.support.child_process import START_TIMEOUT_S, ChildProcess
 from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
+from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
@@ -76,4 +77,4 @@ class RtmpServer:
             return False
 
     def _get(self, path: str) -> httpx.Response:
-        return httpx.get(f"http://127.0.0.1:{self._api}{path}", timeout=5)
+        return httpx.get(f"http://127.0.0.1:{self._api}{path}", timeout=5, verify=NO_TLS)

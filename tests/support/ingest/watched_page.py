@@ -16,6 +16,7 @@ from tests.support.docker import docker, own_image, remove
 from tests.support.ingest.arrivals import Arrivals
 from tests.support.ingest.page_relay import PORT, SOURCES_PORT
 from tests.support.media import painted
+from tests.support.plain_http import NO_TLS
 from tests.support.pod_pair import PodPair, programme
 from tests.support.waiting import wait_for
 
@@ -84,7 +85,7 @@ class WatchedPage:
             *("--entrypoint", "python3", self.pair.image, "-m", "tests.support.ingest.page_relay"),
             *(self.server.address, "/project/tests/support/ingest/pages"),
         )
-        self.http = httpx.Client(base_url=f"http://{self.pair.address}:{PORT}", timeout=5)
+        self.http = httpx.Client(base_url=f"http://{self.pair.address}:{PORT}", timeout=5, verify=NO_TLS)
         self.arrivals = Arrivals(self.server.address)
         self.arrivals.__enter__()
         return self

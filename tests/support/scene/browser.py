@@ -18,6 +18,7 @@ import aiohttp
 import httpx
 from tests.support.control_plane import free_port
 from tests.support.delivery.browser_page import browser_command
+from tests.support.plain_http import NO_TLS
 from tests.support.scene.picture import Picture
 from tests.support.waiting import until, wait_for
 
@@ -48,7 +49,7 @@ def browser() -> Iterator[str]:
 
 def _responds(address: str) -> bool:
     try:
-        return httpx.get(f"{address}/json/version", timeout=2).status_code == 200
+        return httpx.get(f"{address}/json/version", timeout=2, verify=NO_TLS).status_code == 200
     except httpx.HTTPError:
         return False
 

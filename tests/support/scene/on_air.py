@@ -20,6 +20,7 @@ from tests.support.ingest.pod_page import PORT as PAGE_PORT
 from tests.support.installation import new_installation
 from tests.support.kubelet import ContainerKubelets
 from tests.support.media.live_view import LiveView
+from tests.support.plain_http import NO_TLS
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import HOSTED, add_credentials
 from tests.support.running_pod import RunningPod
@@ -82,7 +83,7 @@ class OnAir:
 
     def facade_is_ready(self) -> bool:
         with suppress(httpx.HTTPError):
-            return httpx.get(f"{self.address}/readyz", timeout=2, trust_env=False).is_success
+            return httpx.get(f"{self.address}/readyz", timeout=2, trust_env=False, verify=NO_TLS).is_success
         return False
 
     @property

@@ -13,6 +13,7 @@ import httpx
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import docker
 from tests.support.media import probe
+from tests.support.plain_http import NO_TLS
 from tests.support.pod_pair import PodPair
 from tests.support.soak.bounds import Offset, Sample
 
@@ -91,7 +92,7 @@ async def scraped(pair: PodPair, folder: Path) -> AsyncIterator[None]:
     shutil.rmtree(folder, ignore_errors=True)
 
     async def scrape() -> None:
-        async with httpx.AsyncClient(base_url=f"http://{pair.address}:{METRICS_PORT}") as http:
+        async with httpx.AsyncClient(base_url=f"http://{pair.address}:{METRICS_PORT}", verify=NO_TLS) as http:
             while True:
                 at_ms = time.time_ns() // 1_000_000
                 _keep(folder, at_ms, (await http.get("/metrics")).raise_for_status().text)

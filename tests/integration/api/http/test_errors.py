@@ -16,6 +16,7 @@ from tests.support.facade import FacadeThread, StartFacade, StoredResources, Use
 from tests.support.fixtures import doors
 from tests.support.installation import grant, new_installation
 from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, OperationCall, OperationWorld
+from tests.support.plain_http import NO_TLS
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import assert_error, forged, invite, private_key, refresh
 from tests.support.waiting import wait_for
@@ -288,5 +289,5 @@ def test_unavailable(
         redis.start()
         control_plane.start_apiserver()
     assert away == set(promising(promised, 503))
-    wait_for(lambda: httpx.get(f"{own.url}/readyz").is_success, "the facade is ready again")
+    wait_for(lambda: httpx.get(f"{own.url}/readyz", verify=NO_TLS).is_success, "the facade is ready again")
     assert world.show.get()
