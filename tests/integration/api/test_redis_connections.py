@@ -12,6 +12,7 @@ import pytest
 from tests.support.certificate_authority import CertificateAuthority
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
 from tests.support.facade import FacadeThread, StoredResources
+from tests.support.fixtures.facade import RecordedLogs
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
@@ -122,7 +123,7 @@ def test_a_password_that_is_replaced_is_taken_from_its_file(
     rights: Path,
     resources: StoredResources,
     sign_in: SignIn,
-    recorded_logs: object,
+    recorded_logs: RecordedLogs,
 ) -> None:
     server = start(PASSWORD)
     with facade_with(RedisSettings(url=server.url, password_file=password_file), rights, resources) as facade:
@@ -135,8 +136,8 @@ def test_a_password_that_is_replaced_is_taken_from_its_file(
         password_file.write_text(ANOTHER)
         wait_for(lambda: publishes(host), "the new one is taken")
         assert_everything_works(facade, sign_in)
-    assert PASSWORD not in str(recorded_logs)
-    assert ANOTHER not in str(recorded_logs)
+    assert PASSWORD not in recorded_logs.getvalue()
+    assert ANOTHER not in recorded_logs.getvalue()
 
 
 def test_nobody_else_gets_anything(start: Start) -> None:
