@@ -68,9 +68,14 @@ def _servers_of(program: Program) -> set[str]:
     return found - {urlsplit(COMPOSITOR_URL).netloc}
 
 
+def metrics_text(address: str) -> str:
+    """What an encoder pod says to Prometheus."""
+    return httpx.get(f"http://{address}:{METRICS_PORT}/metrics", verify=NO_TLS).raise_for_status().text
+
+
 def metrics_at(address: str) -> dict[str, float]:
     """Every sample of an encoder pod by its name, with its labels where it has some."""
-    text = httpx.get(f"http://{address}:{METRICS_PORT}/metrics", verify=NO_TLS).raise_for_status().text
+    text = metrics_text(address)
     lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
     return {name: float(value) for name, _, value in lines}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 from tests.support.docker import address_of, docker, host_address, kill_within, remove
@@ -128,6 +129,11 @@ class RunningPod:
     def containers(self) -> list[str]:
         """Names of all of them in Docker."""
         return list(self._containers)
+
+    def logs(self, container: str) -> str:
+        """All that a container has logged, by its name in Docker."""
+        done = subprocess.run(["docker", "logs", container], check=True, capture_output=True, text=True)
+        return done.stdout + done.stderr
 
     def freeze(self) -> None:
         """Suspends all its processes; its connections stay. A container may have ended by itself."""
