@@ -23,7 +23,7 @@ TAGS = ("-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt70
 
 
 class Clip(NamedTuple):
-    """A minute of a colour and of a tone, encoded as OBS does, and what it is decoded once."""
+    """Some time of a colour and of a tone, encoded as OBS does, and what it is decoded once."""
 
     path: Path
     colour: Colour
@@ -35,7 +35,7 @@ class Clip(NamedTuple):
         return int(np.abs(pixels.astype(int) - np.array(self.colour)).max())
 
 
-def clip(path: Path, colour: Colour) -> Clip:
+def clip(path: Path, colour: Colour, seconds: float = CLIP_S) -> Clip:
     """Encodes a clip."""
     shade = f"color=c=0x{bytes(colour).hex()}:size=320x180:rate=30,format=gbrp"
     tone = f"{LOUD}*sin(2*PI*{TONE_HZ}*t)"
@@ -43,7 +43,7 @@ def clip(path: Path, colour: Colour) -> Clip:
         *("ffmpeg", "-loglevel", "error", "-nostdin", "-y"),
         *("-f", "lavfi", "-i", f"{shade},scale=out_color_matrix=bt709:out_range=tv,format=yuv420p"),
         *("-f", "lavfi", "-i", f"aevalsrc={tone}|{tone}:s={SAMPLE_RATE}:c=stereo"),
-        *(*X264, "-g", "15", *TAGS, *AAC, "-t", str(CLIP_S), str(path)),
+        *(*X264, "-g", "15", *TAGS, *AAC, "-t", str(seconds), str(path)),
     ]
     subprocess.run(command, check=True, timeout=60)
     with av.open(str(path)) as container:
@@ -62,10 +62,10 @@ def tone_level(samples: NDArray[np.float32], hz: float = TONE_HZ) -> float:
     return float(np.median(2 * np.abs(pieces @ turned)))
 
 
-def tone_at_end(recording: LiveRecording, seconds: float) -> float:
+def tone_at_end(recording: LiveRecording, seconds: float, hz: float = TONE_HZ) -> float:
     """The tone's level, at the end of what was recorded."""
     end_s = recording.frames[-1].at_s - 0.2
-    return tone_level(recording.sound(end_s - seconds, end_s))
+    return tone_level(recording.sound(end_s - seconds, end_s), hz)
 
 
 class Camera:
@@ -87,6 +87,10 @@ class Camera:
     def _start(self) -> None:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def __exit__(self, *_: object) -> None:
+    def end(self) -> None:
+        """Ends as a publisher that crashes."""
         self._process.kill()
         self._process.wait()
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
