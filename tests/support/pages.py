@@ -39,14 +39,19 @@ def served(folder: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def site(files: dict[str, tuple[str, bytes]]) -> Iterator[str]:
-    """Files by their path, with their types, for pages of any origin; gives their address."""
+def site(files: dict[str, tuple[str, bytes]], before: Callable[[], object] = lambda: None) -> Iterator[str]:
+    """Files by their path, with their types, for pages of any origin; gives their address.
+
+    Args:
+        before: is called before each file is given, which may take its time.
+    """
 
     class FileHandler(_Quiet):
         def do_GET(self) -> None:
             if self.path not in files:  # a browser's search for an icon
                 self.send_error(404)
                 return
+            before()
             content_type, body = files[self.path]
             self.send_response(200)
             self.send_header("Content-Type", content_type)
