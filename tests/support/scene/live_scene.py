@@ -75,6 +75,10 @@ class LiveLayout:
         mode = f"REQUEST_ANIMATION_MODE_{mode}"
         self._call("POST", "/layers/batch", {"layers": items, "requestAnimationMode": mode})
 
+    def update(self, **changes: Any) -> None:
+        """Changes the layout itself."""
+        self._call("PATCH", "", changes)
+
     def delete(self) -> None:
         self._call("DELETE", "", {})
 
