@@ -81,7 +81,7 @@ PROGRAMS = (
     RequiredProgram("bash", ProgramOrigin.SYSTEM),
     *(
         RequiredProgram(name, ProgramOrigin.SYSTEM)
-        for name in ("awk", "cat", "cp", "env", "nice", "sed", "setpriv", "setsid", "sh", "sleep")
+        for name in ("awk", "cat", "cp", "env", "nice", "prlimit", "sed", "setpriv", "setsid", "sh", "sleep")
     ),
     *(RequiredProgram(name, ProgramOrigin.SYSTEM) for name in ("tar", "true", "xargs")),
     RequiredProgram("docker", ProgramOrigin.PACKAGE, "docker.io"),

@@ -22,6 +22,7 @@ from typing import Any
 
 import yaml
 
+from onair_crds.runtime.core_dumps import prevent_core_dumps
 from onair_crds.shapes import Document
 
 HOST_CIDR = "$(HOST_CIDR)"
@@ -124,6 +125,7 @@ def _write(target: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
+    prevent_core_dumps()
     try:
         main(sys.argv[1:])
     except BadSettings as error:

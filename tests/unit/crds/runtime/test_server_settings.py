@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.support.core_dumps import CoreDumps
 
 from onair_crds.runtime.server_settings import BadSettings, completed, main
 
@@ -93,3 +95,19 @@ def test_a_secret_that_is_not_text_is_refused(files: Path) -> None:
 def test_other_arguments_are_refused(arguments: list[str]) -> None:
     with pytest.raises(BadSettings, match=r"expected: SOURCE TARGET \[NAME=FILE"):
         main(arguments)
+
+
+def test_it_leaves_no_core_dump(files: Path) -> None:
+    """It has secrets in its memory, if for a moment: this one waits for what the settings are."""
+    source = files / "waits.yaml"
+    os.mkfifo(source)
+    allowed = ["sh", "-c", 'ulimit -S -c "$(ulimit -H -c)"; exec "$0" "$@"', sys.executable]
+    command = [*allowed, "-m", "onair_crds.runtime.server_settings", str(source), "out"]
+    with subprocess.Popen(command, cwd=files) as process:
+        # Opened once the program reads from it
+        with source.open("w") as settings:
+            seen = CoreDumps.of_process(process.pid)
+            settings.write("port: 7880\n")
+        assert process.wait(30) == 0
+    assert seen.limited, seen.limit
+    assert json.loads((files / "out").read_text()) == {"port": 7880}
