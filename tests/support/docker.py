@@ -7,6 +7,9 @@ import ipaddress
 import json
 import signal
 import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -17,6 +20,17 @@ from onair_dev.cluster.base_images import has_image
 
 def docker(*arguments: str) -> str:
     return subprocess.run(["docker", *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@contextmanager
+def network_of(subnet: str) -> Iterator[str]:
+    """A network of Docker in which there may be any address."""
+    name = f"onair-test-{uuid.uuid4().hex[:8]}"
+    docker("network", "create", "--subnet", subnet, name)
+    try:
+        yield name
+    finally:
+        docker("network", "rm", name)
 
 
 def remove(container: str) -> None:

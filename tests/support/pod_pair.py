@@ -41,6 +41,7 @@ from onair_operator.encoder.pod_identity import OperatorKey, pod_identity
 
 POD = "show-run-1"
 NO_MORE = PageNetwork()
+POLICIES_FOLDER = "/etc/chromium/policies/managed"
 LOCKED_DOWN = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
 SECCOMP = [
     "--security-opt",
@@ -92,6 +93,7 @@ class PodPair:
         sandbox: Sequence[str] = SECCOMP,
         page_network: PageNetwork | None = NO_MORE,
         name_server: str = "",
+        policies: Path | None = None,
     ) -> None:
         """
         Args:
@@ -99,11 +101,13 @@ class PodPair:
             compositor: a folder in the place of the built-in page's.
             page_network: what pages may reach beside the servers that pages are from; None: everything.
             name_server: an address in the place of this machine's own.
+            policies: a folder in the place of the browser's managed policies.
         """
         self.image, self.folder, self.size = own_image("encoder"), folder, size
         self._browser_options = [
             *([f"--memory={browser_memory_mib}m"] if browser_memory_mib else []),
             *sandbox,
+            *(["-v", f"{policies}:{POLICIES_FOLDER}:ro"] if policies else []),
         ]
         self._compositor = ["-v", f"{compositor}:{COMPOSITOR_FOLDER}:ro"] if compositor else []
         self.name = f"onair-test-{uuid.uuid4().hex[:8]}"

@@ -5,6 +5,7 @@ Figures of both are of one run and one facade, with the limits that an installat
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -15,10 +16,18 @@ from tests.support.own_cpus import on_its_own_cpus
 from tests.support.quiet_tenant import QuietTenant
 from tests.support.replica import LOAD, MeasuredProcess, ReplicaProcess
 
+from onair_api.settings import EventSettings, RateLimitSettings
+from onair_crds.shapes import JsonObject
+
 STREAMS, WILDCARDS = 1000, 256
 MEASURED_S = 20.0
 BOUND = 2.0
 """Times what it is alone."""
+MADE_S = 120
+"""Until the attacker has an answer to all that it asked."""
+LIMIT = "api.rateLimits.perToken"
+RATE = RateLimitSettings().per_token / RateLimitSettings().window_s
+"""Requests a second that a token may make."""
 
 
 def p99(of: list[float]) -> float:
@@ -38,21 +47,23 @@ def test_a_hostile_tenant_costs_another_little(
     """
     replica = limited_replica
     quiet = QuietTenant(replica.port, replica.token)
-    other = replica.sign_in(resources.add_api_key("stranger"), "mallory")
+    key = resources.add_api_key("stranger")
+    tokens = [replica.sign_in(key, "mallory") for _ in range(2)]
     with on_its_own_cpus(replica.program.process.pid, "redis-server") if apart else nullcontext():
         alone = quiet.measure(MEASURED_S)
-    arguments = [str(replica.port), other, str(STREAMS), str(WILDCARDS)]
+    arguments = [str(replica.port), *tokens, str(STREAMS), str(WILDCARDS)]
     attacker = MeasuredProcess([str(LOAD / "hostile_tenant.py"), *arguments])
     programs.append(attacker)
-    assert attacker.line() == {"open": STREAMS}
+    assert_began(attacker.line())
     with on_its_own_cpus(replica.program.process.pid, "redis-server") if apart else nullcontext():
         used = replica.program.cpu_s()
         among = quiet.measure(MEASURED_S)
         used = replica.program.cpu_s() - used
     tenant = "hostile tenant" if apart else "hostile tenant on the same CPUs"
     report(f"{tenant}: CPU of the facade meanwhile", [used / MEASURED_S], "core")
-    said, _ = attacker.process.communicate("end\n", timeout=60)
+    said, _ = attacker.process.communicate("end\n", timeout=MADE_S)
     print(f"the attacker was answered: {said.strip()}")
+    report_attack(json.loads(said), tenant, report)
     ratios = []
     for what, mine, beside in zip(("request", "publish → event"), alone, among, strict=True):
         for name, percentile in (("p50", statistics.median), ("p99", p99)):
@@ -62,3 +73,38 @@ def test_a_hostile_tenant_costs_another_little(
         ratios.append(report(f"{tenant}: {what} p99, beside it ÷ alone", [ratio], "×", BOUND))
     if apart:
         assert max(ratios) < 2 * BOUND
+
+
+def assert_began(began: JsonObject) -> None:
+    """All streams are open, and one has been given as many wildcards as a token may have."""
+    most = EventSettings().wildcards_per_token
+    refused = {"api.events.wildcardsPerToken": WILDCARDS - most}
+    assert began == {"open": STREAMS, "wildcards of one": {"accepted": most, "refused": refused}}
+
+
+def report_attack(said: JsonObject, tenant: str, report: Callable[..., float]) -> None:
+    """Fails where a part of the attack was neither accepted nor refused by the quota that is there for it."""
+    seconds = said["seconds"]
+    assert seconds >= MEASURED_S
+    wildcards, metadata, streams = said["wildcards"], said["metadata"], said["streams"]
+    assert wildcards["asked"] == (STREAMS - 1) * WILDCARDS
+    assert wildcards["accepted"] + sum(wildcards["refused"].values()) == wildcards["asked"]
+    assert wildcards["refused"].keys() <= {LIMIT, "api.events.namesPerToken", "api.events.wildcardsPerToken"}
+    assert wildcards["accepted"] >= RATE
+    assert streams["ended"] == 0
+    for part in ("publish", "metadata", "foreign"):
+        assert said[part]["refused"].keys() <= {f"429 {LIMIT}"}, part
+        assert said[part]["accepted"] > 0, part
+    accepted = sum(said[part]["accepted"] for part in ("publish", "metadata", "foreign"))
+    assert accepted >= RATE * MEASURED_S / 2, "the other token is used up"
+    report(f"{tenant}: streams that it has open", [STREAMS], "")
+    for verdict, answers in (("accepted", wildcards["accepted"]), *wildcards["refused"].items()):
+        report(f"{tenant}: wildcards asked for, {verdict}", [answers], "")
+    report(f"{tenant}: … answered meanwhile", [wildcards["answered meanwhile"]], "")
+    for part in ("publish", "foreign"):
+        for verdict, answers in (("accepted", said[part]["accepted"]), *said[part]["refused"].items()):
+            report(f"{tenant}: {part}, {verdict}", [answers / seconds], "/s")
+    for verdict, answers in (("accepted", metadata["accepted"]), *metadata["refused"].items()):
+        report(f"{tenant}: metadata, {verdict}", [answers * metadata["bytes"] / seconds / 1e6], "MB/s")
+    report(f"{tenant}: events that it was sent", [streams["bytes"] / 1e6], "MB")
+    report(f"{tenant}: streams that were told of losses", [streams["told of losses"]], "")

@@ -4,45 +4,101 @@ from __future__ import annotations
 
 import base64
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
+from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import httpx
-from tests.support.canaries import on_node, places, secrets_of, spellings
-from tests.support.cluster import SYSTEM, LocalCluster, connect_of
+import pytest
+from tests.support.canaries import PROGRAMS, core_dumps, places, secrets_of, spellings, tokens_in
+from tests.support.cluster import SHOWS, SYSTEM, LocalCluster, connect_of
+from tests.support.foreign_servers import BUCKET, ForeignCredentials, ForeignServers
 from tests.support.helm import KEYS
 from tests.support.ingest.encoder import FfmpegEncoder
-from tests.support.ingest.pod_page import URL, page_of_source
+from tests.support.ingest.pod_page import PAGE, URL, page_in_pod
+from tests.support.media.stream import gray_frames
 from tests.support.plain_http import NO_TLS
-from tests.support.receiver import IN_CLUSTER_RTMP, ReceiverClient
+from tests.support.receiver import IN_CLUSTER_RTMP, ReceiverClient, rtsp_url
+from tests.support.scene.live_scene import LiveScene
 from tests.support.shows import FacadeClient, LiveShow
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.ingest_gateway import reader_token, stream_of_key
+from onair_crds.contract.pod import COMPOSITOR_URL, PROGRAM_FOLDER
+from onair_crds.contract.program import Program
 from onair_crds.shapes import JsonObject
 
 NOBODY = "nobody.shows.svc"
-OURS = "onair_(operator|api|ingest|encoder)"
+TALKATIVE = """<script>
+console.log(location.href);
+setTimeout(() => { throw new Error(location.href); });
+Promise.reject(new Error(document.URL));
+new Image().src = `http://127.0.0.1:8450/none?${location.search}`;
+new WebSocket(`ws://127.0.0.1:8000/none${location.search}`);
+</script>"""
+"""Tells whoever listens of its address, and so of its token, as pages do that nobody had looked at."""
+IN_ITS_SOURCE = ("key of a pull", "password of a pull", "key of a pull that fails")
+"""In the url of what is pulled, which is in its spec."""
+WHITE = 220
+"""What is brighter in the mean is the scene's one layer."""
 
 
 def canary(name: str) -> str:
-    return f"canary-{name}-{uuid.uuid4().hex}"
+    return f"canary-{name.replace(' ', '-')}-{uuid.uuid4().hex}"
 
 
-def addresses(given: dict[str, str]) -> list[JsonObject]:
-    """Every kind of address with every secret that it has; only the first leads to a server."""
+class Given(dict[str, str]):
+    """Secrets by what they are; a canary where there is none yet."""
 
-    def new(name: str) -> str:
-        return given.setdefault(name, canary(name))
+    def __missing__(self, name: str) -> str:
+        self[name] = canary(name)
+        return self[name]
 
-    packaging: JsonObject = {"packaging": {"hls": {"lifecycle": {"live": {}}}}}
-    keys = {"accessKey": new("access-key"), "secretKey": new("secret-key"), "token": new("token")}
-    bucket = {"region": "a", "bucket": "b", "endpoint": f"http://{NOBODY}:9000"}
+
+@pytest.fixture
+def given() -> Given:
+    return Given()
+
+
+@pytest.fixture
+def foreign(given: Given, cluster: LocalCluster, tmp_path: Path) -> Iterator[ForeignServers]:
+    credentials = ForeignCredentials(
+        passphrase=given["passphrase"],
+        publish_password=given["password in a stream id"],
+        read_password=given["password of a pull"],
+        access_key=given["access key"],
+        secret_key=given["secret key"],
+    )
+    with ForeignServers(cluster, tmp_path, credentials) as foreign:
+        yield foreign
+
+
+def used(given: Given, foreign: ForeignServers) -> list[JsonObject]:
+    """An address of every kind, each with all secrets that it has, at servers that ask for them."""
+    srt = f"{foreign.srt_url}&passphrase={given['passphrase']}"
+    keys = {"accessKey": given["access key"], "secretKey": given["secret key"]}
+    bucket = {"region": "us-east-1", "bucket": BUCKET, "endpoint": foreign.endpoint}
     return [
-        {"rtmpPush": {"url": f"{IN_CLUSTER_RTMP}/live", "key": new("stream-key")}},
-        {"rtmpPush": {"url": f"rtmp://{NOBODY}/live", "key": new("refused-key")}},
-        {"srtPush": {"url": f"srt://{NOBODY}:9000", "passphrase": new("passphrase")[:79]}},
-        {"objectStorage": {**bucket, **keys, **packaging}},
+        {"rtmpPush": {"url": f"{IN_CLUSTER_RTMP}/live", "key": given["stream key"]}},
+        {"rtmpPush": {"url": srt, "key": foreign.stream_id}},
+        {"objectStorage": {**bucket, **keys, "packaging": {"hls": {"segmentDuration": 2000}}}},
+    ]
+
+
+def unreachable(given: Given) -> list[JsonObject]:
+    """The same at nobody's: what fails is told of."""
+    keys = {
+        "accessKey": given["refused access key"],
+        "secretKey": given["refused secret key"],
+        "token": given["refused session token"],
+    }
+    bucket = {"region": "a", "bucket": "b", "endpoint": f"http://{NOBODY}:9000"}
+    phrase = given["refused passphrase"]
+    return [
+        {"rtmpPush": {"url": f"rtmp://{NOBODY}/live", "key": given["refused key"]}},
+        {"srtPush": {"url": f"srt://{NOBODY}:9000?streamid=publish:a&passphrase={phrase}"}},
+        {"objectStorage": {**bucket, **keys, "packaging": {"hls": {"lifecycle": {"live": {}}}}}},
     ]
 
 
@@ -51,61 +107,100 @@ def test_no_secret_is_anywhere_but_in_secrets(
     facade_client: FacadeClient,
     cluster: LocalCluster,
     receiver: ReceiverClient,
+    given: Given,
+    foreign: ForeignServers,
 ) -> None:
-    given: dict[str, str] = {}
-    show = make_show(URL, webrtc={"hosted": {}})
-    created = [
-        facade_client.call("POST", f"{show.path}/destination", {"address": each})["destination"][
-            "destinationId"
-        ]
-        for each in addresses(given)
-    ]
-    source = facade_client.call(
-        "POST", f"/collection/{show.collection}/source", {"address": {"rtmpPush": {}}}
-    )["source"]
-    facade_client.call("PUT", f"{show.path}/source/{source['sourceId']}", {})
-    invitation = {"collectionId": show.collection, "projectId": show.project, "role": "ROLE_GUEST"}
-    invited = facade_client.call(
-        "POST", "/authentication/token/guest", {**invitation, "direct": {}, "url": "https://studio.example"}
-    )
-    renderer = facade_client.call(
-        "POST", "/authentication/token/guest", {**invitation, "role": "ROLE_RENDERER", "exchange": {}}
-    )
-    given |= {
-        "renderer's token": renderer["accessToken"].rsplit(".", 1)[1],
-        "room's token": token_of_room(facade_client, show),
-        "guest token": invited["accessToken"].rsplit(".", 1)[1],
-        "guest code": invited["url"].rsplit("/", 1)[1],
-        "access token": facade_client.http.headers["Authorization"].rsplit(".", 1)[1],
-        "API key": cluster.api_key(),
-    }
+    show = make_show(composition={"studioSdk": {"rendererUrl": URL}}, webrtc={"hosted": {}})
+
+    def added(address: JsonObject) -> str:
+        made = facade_client.call("POST", f"{show.path}/destination", {"address": address})
+        return str(made["destination"]["destinationId"])
+
+    def source(address: JsonObject) -> JsonObject:
+        made = facade_client.call("POST", f"/collection/{show.collection}/source", {"address": address})
+        facade_client.call("PUT", f"{show.path}/source/{made['source']['sourceId']}", {})
+        return made["source"]  # type: ignore[no-any-return]
+
+    working, failing = ([added(each) for each in kind] for kind in (used(given, foreign), unreachable(given)))
+    destinations = {name for name in given if name not in IN_ITS_SOURCE}
+    by_rtmp, by_srt = (source({kind: {}}) for kind in ("rtmpPush", "srtPush"))
+    pull = foreign.pull_url(given["key of a pull"], given["password of a pull"])
+    pulled = source({"rtmpPull": {"url": pull}})
+    lost = source({"rtmpPull": {"url": f"rtmp://{NOBODY}/live/{given['key of a pull that fails']}"}})
+    refuse(facade_client, show, given)
+    given |= tokens_of(facade_client, cluster, show)
     show.start()
     pod = cluster.until("the pod runs", lambda: cluster.running_pod(show.project))
+    page = PAGE.replace("SOURCE", by_rtmp["sourceId"]) + TALKATIVE
     with (
-        page_of_source(cluster, pod, source["sourceId"]),
-        FfmpegEncoder(source["address"]["rtmpPush"]["url"]),
+        page_in_pod(cluster, pod, page),
+        FfmpegEncoder(by_rtmp["address"]["rtmpPush"]["url"]),
+        FfmpegEncoder(by_srt["address"]["srtPush"]["url"]),
+        FfmpegEncoder(foreign.push_url(given["key of a pull"])),
     ):
-        receiver.wait_ready(f"live/{given['stream-key']}", 60)
+        receiver.wait_ready(f"live/{given['stream key']}", 60)
         cluster.until("its page reads the source", lambda: is_read(cluster), 60)
-        given |= tokens_of_player(facade_client, f"/collection/{show.collection}/source/{source['sourceId']}")
-
-        def has_failed(destination: str) -> bool:
-            return connect_of(cluster, destination) not in ("None", "Connecting")
-
-        for each in created[1:]:
-            cluster.until(
-                f"{each} has failed",
-                partial(has_failed, each),
-            )
-        for refused in (
-            {"rtmpPush": {"url": given["token"]}},
-            {"rtmpPush": {"url": 5, "key": given["token"]}},
-        ):
-            response = facade_client.http.post(f"/live/v2{show.path}/destination", json={"address": refused})
-            assert response.status_code == 400
+        for flowing in (by_rtmp, by_srt, pulled):
+            cluster.until("each source is connected", partial(is_connected, cluster, flowing), 60)
+        cluster.until("it is pulled with the password", lambda: foreign.is_read(given["key of a pull"]))
+        cluster.until("the lost one has failed", lambda: "lastError" in status_of(cluster, lost))
+        for each in working:
+            cluster.until(f"{each} works", partial(has_become, cluster, each, "Connected"), 60)
+        assert foreign.receives(), "by SRT, with passphrase and password"
+        assert foreign.stored("*.ts"), "with the keys"
+        for each in failing:
+            cluster.until(f"{each} has failed", partial(has_become, cluster, each, "Disconnected", "Failed"))
+        given |= tokens_of_player(
+            facade_client, f"/collection/{show.collection}/source/{by_rtmp['sourceId']}"
+        )
+        given |= tokens_in_pod(cluster, pod, URL)
+        show_scene(show, given["stream key"])
+        given |= tokens_in_pod(cluster, pod, COMPOSITOR_URL)
+        handed_over = program_text(cluster, pod)
+        assert not {name for name in destinations if given[name] not in handed_over}
         key = base64.b64decode(cluster.get("secret", "onair-ingest", SYSTEM)["data"]["secret"])
-        stream = stream_of_key(source["address"]["rtmpPush"]["key"])
-        assert_nowhere(cluster, {**given, "reader's token": reader_token(key, stream)})
+        stream = stream_of_key(by_rtmp["address"]["rtmpPush"]["key"])
+        assert reader_token(key, stream) in given.values()
+        assert_nowhere(cluster, given, destinations)
+
+
+def refuse(facade: FacadeClient, show: LiveShow, given: Given) -> None:
+    """Has requests with secrets in the wrong places refused."""
+    secret = given["what requests were refused with"]
+    for address in ({"rtmpPush": {"url": secret}}, {"rtmpPush": {"url": 5, "key": secret}}):
+        response = facade.http.post(f"/live/v2{show.path}/destination", json={"address": address})
+        assert response.status_code == 400
+    for url in (f"rtmp://user:{secret}@{NOBODY}/live/a", f"srt://{NOBODY}:9000?passphrase={secret}"):
+        address = {"rtmpPull": {"url": url}}
+        response = facade.http.post(
+            f"/live/v2/collection/{show.collection}/source", json={"address": address}
+        )
+        assert response.status_code == 400, url
+        assert secret not in response.text
+
+
+def tokens_of(facade: FacadeClient, cluster: LocalCluster, show: LiveShow) -> dict[str, str]:
+    """What lets others in: the signatures of tokens, a code, a key."""
+    invitation = {"collectionId": show.collection, "projectId": show.project, "role": "ROLE_GUEST"}
+    invited = facade.call(
+        "POST", "/authentication/token/guest", {**invitation, "direct": {}, "url": "https://studio.example"}
+    )
+    renderer = facade.call(
+        "POST", "/authentication/token/guest", {**invitation, "role": "ROLE_RENDERER", "exchange": {}}
+    )
+    return {
+        "renderer's token": signature(renderer["accessToken"]),
+        "room's token": token_of_room(facade, show),
+        "guest token": signature(invited["accessToken"]),
+        "guest code": invited["url"].rsplit("/", 1)[1],
+        "access token": signature(str(facade.http.headers["Authorization"])),
+        "API key": cluster.api_key(),
+    }
+
+
+def signature(token: str) -> str:
+    (found,) = tokens_in(token)
+    return found
 
 
 def token_of_room(facade: FacadeClient, show: LiveShow) -> str:
@@ -115,7 +210,7 @@ def token_of_room(facade: FacadeClient, show: LiveShow) -> str:
     # By itself, as clients do: the header of the facade's own token would go before it
     url = facade.http.base_url.join("/webrtc/v2/rtc/validate")
     httpx.get(url, params={"access_token": token}, trust_env=False, verify=NO_TLS).raise_for_status()
-    return token.rsplit(".", 1)[1]
+    return signature(token)
 
 
 def tokens_of_player(facade: FacadeClient, source: str) -> dict[str, str]:
@@ -127,6 +222,57 @@ def tokens_of_player(facade: FacadeClient, source: str) -> dict[str, str]:
         f"{name} token of a player": path.split("/")[-2].partition(".")[0]
         for name, path in (("opening", address), ("playing", media))
     }
+
+
+def program_text(cluster: LocalCluster, pod: str) -> str:
+    """The programme as the pod has it in its memory, with all that it needs in clear."""
+    return cluster.shows("exec", pod, "-c", "encoder", "--", "cat", f"{PROGRAM_FOLDER}/program.json")
+
+
+def tokens_in_pod(cluster: LocalCluster, pod: str, page: str) -> dict[str, str]:
+    """Those that the encoder was handed for a page: its own, and what reads sources."""
+
+    def handed_over() -> Program | None:
+        program = Program.model_validate_json(program_text(cluster, pod))
+        return program if program.composition_url == page and program.page_token else None
+
+    program = cluster.until(f"the programme has {page}", handed_over)
+    readers = {f"token of {each.id}": each.token.get_secret_value() for each in program.sources}
+    return {f"token of {page}": signature(program.page_token.get_secret_value()), **readers}
+
+
+def show_scene(show: LiveShow, key: str) -> None:
+    """Puts a scene in the place of the page, which has a room too, and waits until it is seen."""
+    layers = {
+        "square": {"type": "square", "width": 640, "height": 360, "data": {"backgroundColor": "#fff"}},
+        "camera": {
+            "type": "webrtc",
+            "x": 0,
+            "y": 0,
+            "width": 8,
+            "height": 8,
+            "data": {"webrtc": {"id": "a"}},
+        },
+    }
+    layout = LiveScene(show).layout(**layers)
+    composition = {"scene": {"selectedLayoutId": layout.id}}
+    show.facade.call("PATCH", show.path, {"updateMask": "composition", "composition": composition})
+    wait_for(
+        lambda: float(gray_frames(rtsp_url(f"live/{key}"), 0.5)[-1].mean()) > WHITE, "the scene is seen", 60
+    )
+
+
+def status_of(cluster: LocalCluster, source: JsonObject) -> JsonObject:
+    status: JsonObject = cluster.get("source", source["sourceId"]).get("status", {})
+    return status
+
+
+def is_connected(cluster: LocalCluster, source: JsonObject) -> bool:
+    return status_of(cluster, source).get("connect") == "Connected"
+
+
+def has_become(cluster: LocalCluster, destination: str, *states: str) -> bool:
+    return connect_of(cluster, destination) in states
 
 
 def is_read(cluster: LocalCluster) -> bool:
@@ -141,12 +287,15 @@ def is_read(cluster: LocalCluster) -> bool:
     return any(readers)
 
 
-def assert_nowhere(cluster: LocalCluster, given: dict[str, str]) -> None:
+def assert_nowhere(cluster: LocalCluster, given: dict[str, str], stored: Collection[str]) -> None:
     """
     Args:
         given: secrets beside those in Secrets, by what they are.
+        stored: those of them that are in a Secret.
     """
-    sought = {value: name for name, value in given.items()} | secrets_of(cluster)
+    in_secrets = secrets_of(cluster)
+    assert not {name for name in stored if not any(given[name] in each for each in in_secrets)}
+    sought = {value: name for name, value in given.items()} | in_secrets
     assert len(sought) > len(given) + 10
     assert any(name.startswith(f"{KEYS}/") and name.endswith(": private.pem") for name in sought.values())
     seen = dict(places(cluster))
@@ -158,7 +307,13 @@ def assert_nowhere(cluster: LocalCluster, given: dict[str, str]) -> None:
         "metrics of onair-",
     ):
         assert any(place.startswith(kind) for place in seen), f"{kind} was looked at"
-    for kind, known in (("command lines", "onair_encoder"), ("environments", "ONAIR_CONFIG")):
+    for kind, known in (
+        ("command lines", "onair_encoder"),
+        ("environments", "ONAIR_CONFIG"),
+        ("objects in shows", NOBODY),
+        ("log of onair-worker", "containerd"),
+        ("logs that onair-worker", "program.running"),
+    ):
         texts = [text for place, text in seen.items() if place.startswith(kind)]
         assert any(known in text for text in texts), f"{kind} were looked at"
     found = {
@@ -167,19 +322,16 @@ def assert_nowhere(cluster: LocalCluster, given: dict[str, str]) -> None:
         for place, text in seen.items()
         if any(spelling in text for spelling in spellings(value))
     }
-    assert found == set()
+    found |= {("a token", place) for place, text in seen.items() if tokens_in(text)}
+    objects = f"objects in {SHOWS}"
+    in_spec = {name: seen[objects].count(given[name]) for name in IN_ITS_SOURCE}
+    assert in_spec == dict.fromkeys(IN_ITS_SOURCE, 1), "in the url that is pulled, as its owner gave it"
+    assert found == {(name, objects) for name in IN_ITS_SOURCE}
 
 
 def test_none_of_our_processes_leaves_a_core_dump(on_air: LiveShow, cluster: LocalCluster) -> None:
-    script = f"""
-    for each in /proc/[0-9]*; do
-      if tr '\\0' ' ' <$each/cmdline | grep -qE '{OURS}'; then
-        echo $(tr '\\0' ' ' <$each/cmdline | grep -oE '{OURS}' | head -n 1) $(grep 'Max core' $each/limits)
-      fi
-    done"""
-    nodes = cluster.kubectl("get", "nodes", "-o", "jsonpath={.items[*].metadata.name}").split()
-    lines = [
-        line.split() for node in nodes for line in on_node(node, script).splitlines() if "Max core" in line
-    ]
-    assert {line[0] for line in lines} == {"onair_operator", "onair_api", "onair_ingest", "onair_encoder"}
-    assert {line[5] for line in lines} <= {"0", "1"}
+    found = core_dumps(cluster)
+    assert {program for program, _ in found} == {*PROGRAMS}
+    unbound = {program for program, seen in found if not seen.limited}
+    assert unbound == {"mediamtx", "livekit-server"}, "those in Go, which are judged by their runtime"
+    assert not {program for program, seen in found if not (seen.limited or seen.by_runtime)}

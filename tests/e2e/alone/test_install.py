@@ -8,11 +8,13 @@ import socket
 import ssl
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.support.canaries import places, secrets_of, spellings
 from tests.support.certificate_authority import CertificateAuthority
 from tests.support.cloud_balancers import CloudBalancers
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster
@@ -29,6 +31,7 @@ from onair_crds.shapes import JsonObject
 
 ROOT = Path(__file__).parents[3]
 INGEST = "ingest.example.org"
+PASSPHRASE_SECRET = "srt-passphrase"
 REGIONS = ("us-east-1", "eu-central-1")
 """Of the two workers, see dev/values.yaml."""
 
@@ -66,12 +69,12 @@ def certificate(cluster: LocalCluster, tmp_path: Path) -> Iterator[ssl.SSLContex
 
 @pytest.fixture
 def passphrase(cluster: LocalCluster) -> Iterator[str]:
-    """A Secret with a passphrase for SRT; gives its name."""
-    name = "srt-passphrase"
-    literal = "--from-literal=passphrase=long enough for SRT"
-    cluster.kubectl("-n", SYSTEM, "create", "secret", "generic", name, literal)
-    yield name
-    cluster.kubectl("-n", SYSTEM, "delete", "secret", name)
+    """What the Secret PASSPHRASE_SECRET holds, for all who push by SRT."""
+    passphrase = f"canary-passphrase-{uuid.uuid4().hex}"
+    literal = f"--from-literal=passphrase={passphrase}"
+    cluster.kubectl("-n", SYSTEM, "create", "secret", "generic", PASSPHRASE_SECRET, literal)
+    yield passphrase
+    cluster.kubectl("-n", SYSTEM, "delete", "secret", PASSPHRASE_SECRET)
 
 
 def test_an_upgrade_with_other_values_does_not_affect_a_live_show(
@@ -96,7 +99,7 @@ def test_an_upgrade_with_other_values_does_not_affect_a_live_show(
     values += [f"--set=ingest.service.nodePorts.{each}=0" for each in ("rtmp", "srt")]
     values += ["--set=ingest.service.type=LoadBalancer", "--set=ingest.service.perRegion=true"]
     values += ["--set=ingest.rtmp.tlsSecret=ingest-tls", "--set=operator.logLevel=DEBUG"]
-    values += [f"--set=ingest.srt.passphraseSecret.name={passphrase}"]
+    values += [f"--set=ingest.srt.passphraseSecret.name={PASSPHRASE_SECRET}"]
     values += ["--set=rooms.media.exposure=HostNetwork"]
     with CloudBalancers(cluster, SYSTEM) as balancers, GapMonitor(receiver, path) as gap:
         helm(
@@ -107,6 +110,7 @@ def test_an_upgrade_with_other_values_does_not_affect_a_live_show(
     assert cluster.get("pod", pod)["metadata"]["uid"] == uid
     for region in REGIONS:
         pushes_to_a_region(on_air, cluster, region, balancers.given, certificate)
+    pushes_with_a_passphrase(on_air, cluster, balancers.given["onair-ingest"], passphrase)
     asyncio.run(meets_in_a_room(make_show(webrtc={"hosted": {}}), cluster))
 
 
@@ -156,6 +160,27 @@ def pushes_to_a_region(
         pod = cluster.get("pod", cluster.until("connected", gateway, 10), SYSTEM)
     node = cluster.get("node", pod["spec"]["nodeName"])
     assert node["metadata"]["labels"]["topology.kubernetes.io/region"] == region
+
+
+def pushes_with_a_passphrase(show: LiveShow, cluster: LocalCluster, host: str, passphrase: str) -> None:
+    """Pushes a new source by SRT: with the passphrase alone, which is nowhere but in its Secret meanwhile."""
+    made = f"/collection/{show.collection}/source"
+    source = show.facade.call("POST", made, {"address": {"srtPush": {}}})["source"]
+    url = f"srt://{host}:8890?pbkeylen=32&streamid={source['address']['srtPush']['streamId']}"
+
+    def connected() -> bool:
+        return bool(cluster.get("source", source["sourceId"]).get("status", {}).get("connect") == "Connected")
+
+    with FfmpegEncoder(url) as refused:
+        assert refused.ends() != 0
+    assert not connected()
+    with FfmpegEncoder(f"{url}&passphrase={passphrase}"):
+        cluster.until("connected with the passphrase", connected, 20)
+        assert passphrase in secrets_of(cluster)
+        seen = dict(places(cluster))
+        assert "log of onair-ingest-us-east-1-0" in seen
+        found = {place for place, text in seen.items() if any(each in text for each in spellings(passphrase))}
+        assert found == set()
 
 
 def test_an_uninstall_leaves_a_show_on_air_and_a_new_install_takes_it_up(

@@ -22,12 +22,19 @@ ACCESS, SECRET = "producer", "s3cret-of-the-producer"
 class StorageServer:
     """Use as an async context manager; can be stopped and started in between."""
 
-    def __init__(self, folder: Path, host: str = HOST, certificate: tuple[Path, Path] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        host: str = HOST,
+        certificate: tuple[Path, Path] | None = None,
+        keys: tuple[str, str] = (ACCESS, SECRET),
+    ) -> None:
         """
         Args:
             certificate: its file, and that of its key; with one it serves https.
+            keys: the access key and the secret key that it takes.
         """
-        self.host = host
+        self.host, self._keys = host, keys
         self._tls = ("--cert", certificate[0], "--key", certificate[1]) if certificate else ()
         self.root = folder / "buckets"
         self.root.mkdir(parents=True)
@@ -68,8 +75,9 @@ class StorageServer:
 
     def _spawn(self) -> None:
         command = [
-            *(server_program("versitygw"), "--port", f"{self.host}:{self.port}", "--access", ACCESS),
-            *("--secret", SECRET, "--quiet", *self._tls, "posix", self.root),
+            *(server_program("versitygw"), "--port", f"{self.host}:{self.port}"),
+            *("--access", self._keys[0], "--secret", self._keys[1]),
+            *("--quiet", *self._tls, "posix", self.root),
         ]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)

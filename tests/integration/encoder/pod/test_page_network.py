@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ import httpx
 import numpy as np
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
-from tests.support.docker import docker, host_address
+from tests.support.docker import docker, host_address, network_of
 from tests.support.inside import CONNECT, CONTROL, SECRET, Inside
 from tests.support.media.stream import gray_frames
 from tests.support.pages import responding
@@ -133,17 +131,6 @@ def hostile() -> Iterator[Hostile]:
     hostile = Hostile()
     with responding(hostile.respond) as hostile.url:
         yield hostile
-
-
-@contextmanager
-def network_of(subnet: str) -> Iterator[str]:
-    """A network of Docker in which there may be any address."""
-    name = f"onair-test-{uuid.uuid4().hex[:8]}"
-    docker("network", "create", "--subnet", subnet, name)
-    try:
-        yield name
-    finally:
-        docker("network", "rm", name)
 
 
 def white(far_end: RtmpContainer, key: str) -> bool:
