@@ -1,31 +1,37 @@
 """Pages on the loopback of a pod, where all of a browser is open to them, and what they say.
 
-Only there, or by HTTPS, are there service workers and CacheStorage.
+Only there, or by HTTPS, are there service workers and CacheStorage. Names that end in `.localhost` lead there too, and
+each is a site of its own.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
-from tests.support.docker import docker
-from tests.support.pod_pair import PodPair
+from tests.support.ingest.pod_page import END_S, PORT
+from tests.support.waiting import wait_for
 
-PORT = 18080
 GIGABYTE = 1 << 30
 SERVER = f"""
-import http.server, pathlib, urllib.parse
-root = pathlib.Path('/tmp/site')
+import http.server, json, os, sys, threading, urllib.parse
+files, lock = {{}}, threading.Lock()
+def tell(*words):
+    with lock: print(json.dumps(words), flush=True)
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
     def log_message(self, *_): pass
-    def say(self, text):
-        with (root / 'said').open('a') as said: said.write(text + chr(10))
     def do_GET(self):
-        path = urllib.parse.unquote(self.path)
-        if path.startswith('/said/'):
-            self.say(path[6:])
-            self.answer(b'')
-        elif path == '/gigabyte':
+        path = urllib.parse.unquote(self.path).strip('/')
+        if path.startswith('said/'):
+            tell('said', path[5:])
+            self.answer('')
+        elif path == 'gigabyte':
             self.send_response(200)
             self.send_header('Content-Disposition', 'attachment; filename=gigabyte')
             self.send_header('Content-Length', '{GIGABYTE}')
@@ -35,11 +41,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 while sent < {GIGABYTE}:
                     self.wfile.write(bytes(1 << 20)); sent += 1 << 20
             except OSError: pass
-            self.say('download ' + str(sent))
+            tell('said', 'download ' + str(sent))
         else:
-            file = root / path.strip('/')
-            self.answer(file.read_bytes() if file.is_file() else b'', 200 if file.is_file() else 404)
-    def answer(self, body, status=200):
+            self.answer(files.get(path, ''), 200 if path in files else 404)
+    def answer(self, text, status=200):
+        body = text.encode()
         self.send_response(status)
         script = self.path.endswith('.js')
         self.send_header('Content-Type', 'text/javascript' if script else 'text/html')
@@ -47,32 +53,75 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header('Cache-Control', 'no-store')
         self.end_headers()
         self.wfile.write(body)
-http.server.ThreadingHTTPServer(('0.0.0.0', {PORT}), Handler).serve_forever()
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128
+server = Server(('0.0.0.0', {PORT}), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+for line in sys.stdin:
+    name, files[name] = json.loads(line)
+    tell('there', name)
+os._exit(0)
 """
+"""Ends with its input: whoever ends `exec` does not end what it runs."""
 SAY = "<!doctype html><script>const say = text => fetch('/said/' + encodeURIComponent(text));</script>"
 
 
 class HostileSite:
-    """Runs in the encoder's container of a pod."""
+    """Runs in the encoder's container of a pod. Use as a context manager."""
 
-    def __init__(self, pair: PodPair) -> None:
-        self._folder = pair.folder / "encoder-tmp/site"
-        self._folder.mkdir(mode=0o777)
-        self._folder.chmod(0o777)
-        docker("exec", "-d", f"{pair.name}-encoder", "python3", "-c", SERVER)
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        """
+        Args:
+            command: runs another one there, with its input and output: `docker exec -i`, or kubectl's.
+            environment: of the command, beside our own.
+        """
+        self._command = [*command, "python3", "-u", "-c", SERVER]
+        self._environment = {**os.environ, **(environment or {})}
+        self._said: list[str] = []
+        self._there: set[str] = set()
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            self._command, env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._listener.join()
+
+    def _listen(self) -> None:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            what, text = json.loads(line)
+            if what == "said":
+                self._said.append(text)
+            else:
+                self._there.add(text)
 
     def page(self, name: str, body: str, host: str = "127.0.0.1") -> str:
         """Puts a page there; gives its address."""
-        (self._folder / name).write_text(SAY + body)
+        self.script(name, SAY + body)
         return f"http://{host}:{PORT}/{name}"
 
     def script(self, name: str, text: str) -> None:
-        (self._folder / name).write_text(text)
+        assert self._process.stdin
+        self._there.discard(name)
+        self._process.stdin.write(f"{json.dumps([name, text])}\n")
+        self._process.stdin.flush()
+        wait_for(lambda: name in self._there, f"{name} is there")
 
     def said(self) -> list[str]:
         """What pages have said so far."""
-        file = self._folder / "said"
-        return file.read_text().splitlines() if file.exists() else []
+        return [*self._said]
 
 
 def stored(folder: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -39,9 +40,11 @@ def pair(tmp_path: Path) -> Iterator[PodPair]:
 @pytest.fixture(scope="module")
 def hostile_show(tmp_path_factory: pytest.TempPathFactory, far_end: RtmpContainer) -> Iterator[HostileShow]:
     folder = tmp_path_factory.mktemp("hostile")
-    with PodPair(folder, browser_memory_mib=HOSTILE_MEMORY_MIB) as pair:
+    with ExitStack() as parts:
+        pair = parts.enter_context(PodPair(folder, browser_memory_mib=HOSTILE_MEMORY_MIB))
         pair.wait_agent()
-        show = HostileShow(pair, far_end, HostileSite(pair))
+        site = parts.enter_context(HostileSite(["docker", "exec", "-i", f"{pair.name}-encoder"]))
+        show = HostileShow(pair, far_end, site)
         show.calm_down()
         pair.wait_phase("running")
         pair.wait_for(lambda: far_end.path(KEY).get("ready"), "at the far end")

@@ -8,6 +8,7 @@ import pytest
 from tests.support.docker import docker
 from tests.support.hostile_show import HostileShow
 from tests.support.hostile_site import stored
+from tests.support.ingest.pod_page import PORT
 
 from onair_encoder.browser.bounds import MAX_PROFILE_BYTES, MAX_STORED_BYTES, MAX_TASKS
 
@@ -66,17 +67,17 @@ def test_a_page_that_never_comes_back_is_replaced_by_the_slate(show: HostileShow
 
 def test_processes_without_end_are_ended(show: HostileShow) -> None:
     """By workers, and by frames of ever more sites: a process each."""
-    page = """<script>
+    page = """<body><script>
     const wait = new Blob(['setInterval(() => 0, 1000)'], {type: 'text/javascript'});
-    let site = 3;
+    let site = 0;
     setInterval(() => {
       for (let i = 0; i < 10; i++) new Worker(URL.createObjectURL(wait));
       const frame = document.createElement('iframe');
-      frame.src = `http://127.0.${site >> 7}.${site++ & 127}:18080/calm`;
+      frame.src = `http://site${site++}.localhost:PORT/calm`;
       document.body.append(frame);
     }, 20);
     </script>"""
-    show.open(show.site.page("forks", page + "<body>"))
+    show.open(show.site.page("forks", page.replace("PORT", str(PORT))))
     show.wait_error("the page runs more than", "the page takes more than")
     assert int(docker("exec", f"{show.pair.name}-browser", "python3", "-c", TASKS)) < MAX_TASKS * 2
     show.assert_whole()

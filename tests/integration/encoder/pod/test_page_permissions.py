@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.hostile_show import HostileShow
 from tests.support.hostile_site import stored
+from tests.support.ingest.pod_page import PORT
 
 from onair_encoder.browser.bounds import MAX_PROFILE_BYTES
 
@@ -82,26 +83,35 @@ def test_dialogs_and_windows_without_end_cover_nothing(show: HostileShow) -> Non
     show.assert_whole()
 
 
-def test_a_service_worker_does_not_outlive_its_page(show: HostileShow) -> None:
-    worker = """
-    addEventListener('install', event => event.waitUntil(skipWaiting()));
-    addEventListener('activate', event => event.waitUntil(clients.claim()));
-    addEventListener('message', event => {
-      setInterval(() => fetch('/said/worker'), 50);
-      event.waitUntil(new Promise(() => 0));
-    });
-    """
-    page = """<script>(async () => {
-    await navigator.serviceWorker.register('/worker.js');
-    (await navigator.serviceWorker.ready).active.postMessage('live');
-    })()</script>"""
-    show.site.script("worker.js", worker)
-    show.open(show.site.page("workers", page))
-    show.wait_said("worker")
+WORKER = """
+addEventListener('install', event => event.waitUntil(skipWaiting()));
+addEventListener('activate', event => event.waitUntil(clients.claim()));
+addEventListener('message', event => {
+  setInterval(() => fetch('/said/service worker of ' + location.host), 50);
+  event.waitUntil(new Promise(() => 0));
+});
+"""
+SHARED_WORKER = "setInterval(() => fetch('/said/shared worker of ' + location.host), 50);"
+HAS_WORKERS = """<script>(async () => {
+new SharedWorker('/shared.js', {extendedLifetime: true});
+await navigator.serviceWorker.register('/worker.js');
+(await navigator.serviceWorker.ready).active.postMessage('live');
+})()</script>"""
+
+
+def test_workers_do_not_outlive_their_page(show: HostileShow) -> None:
+    """Neither its own nor those of a frame of another site, which are stored by both sites."""
+    show.site.script("worker.js", WORKER)
+    show.site.script("shared.js", SHARED_WORKER)
+    frame = show.site.page("frame", HAS_WORKERS, "localhost")
+    show.open(show.site.page("workers", f"<iframe src={frame}></iframe>{HAS_WORKERS}"))
+    for host in ("127.0.0.1", "localhost"):
+        show.wait_said(f"service worker of {host}:{PORT}")
+        show.wait_said(f"shared worker of {host}:{PORT}")
     show.calm_down()
 
     def silent() -> bool:
-        """Another page says fifty things, and the worker nothing."""
+        """Another page says fifty things, and the workers nothing."""
         return set(show.site.said()[-50:]) == {"calm"}
 
-    show.pair.wait_for(silent, "the worker is gone", 30)
+    show.pair.wait_for(silent, "the workers are gone", 20)
