@@ -16,6 +16,10 @@ MEMORY_SHARE = 0.85
 """Of the container's limit."""
 MAX_PROFILE_BYTES = 512 * 1024 * 1024
 """Half of the volume: the kubelet measures it every 10 s only."""
+MUCH_BYTES = MAX_PROFILE_BYTES // 8
+"""By so much less of a disk is free where a page fills it: it is not waited for the next look at what is stored."""
+LOOKS_AT_THE_DISK = 4
+"""One of so many: what is there takes milliseconds to count."""
 MAX_STORED_BYTES = 256 * 1024 * 1024
 """What Chromium lets pages store, all together; its own files come on top."""
 MAX_TASKS = 1500
@@ -37,6 +41,32 @@ def excess(profile: Path | None) -> str | None:
     if profile and folder_size(profile) > MAX_PROFILE_BYTES:
         return f"the page stores more than {MAX_PROFILE_BYTES >> 20} MiB"
     return None
+
+
+class DiskLooks:
+    """Says which looks at what the browser takes are at the disk too."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._looks = 0
+        self._free_bytes = 0
+        """Of the whole disk, at the last look at it."""
+
+    def due(self) -> bool:
+        """Whether this one is; to be called once for each look."""
+        free_bytes = self._free()
+        due = self._looks % LOOKS_AT_THE_DISK == 0 or self._free_bytes - free_bytes > MUCH_BYTES
+        self._looks += 1
+        if due:
+            self._free_bytes = free_bytes
+        return due
+
+    def _free(self) -> int:
+        try:
+            found = os.statvfs(self._folder)
+        except OSError:  # it is gone
+            return 0
+        return found.f_bfree * found.f_frsize
 
 
 def memory_limit() -> int | None:

@@ -45,6 +45,7 @@ class Chromium:
         """The url that is shown; None while there is none, or the page left for one that cannot be loaded."""
         self.script: str | None = None
         """What runs before the scripts of `page`."""
+        self._wanted = "about:blank"
         self.process: asyncio.subprocess.Process | None = None
         self.lost = asyncio.Event()
         """The browser or its page has crashed."""
@@ -66,9 +67,10 @@ class Chromium:
         self._painted_loaders: set[str] = set()
         self._reactions: set[asyncio.Task[None]] = set()
         self._frame_trace = FrameTrace(self._call)
-        self._left_workers = LeftWorkers(self._page)
+        self._left_workers = LeftWorkers(self._call, self._page)
         self._canvas = PageCanvas(self._page)
         self._profile = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
+        self._disk_looks = bounds.DiskLooks(Path(self._profile.name))
 
     async def start(self) -> None:
         """Starts the process and attaches to its page.
@@ -111,10 +113,10 @@ class Chromium:
         """Makes the page's canvas that size, at the top left of the screen; the page is not loaded again."""
         await self._canvas.resize(width, height)
 
-    async def _call(self, method: str, params: Message | None = None) -> Message:
+    async def _call(self, method: str, params: Message | None = None, session: str | None = None) -> Message:
         if self._cdp is None:
             raise CdpClosed(method)
-        return await self._cdp.call(method, params)
+        return await self._cdp.call(method, params, session)
 
     async def _page(
         self, method: str, params: Message | None = None, timeout_s: float = HEALTH_TIMEOUT_S
@@ -126,7 +128,9 @@ class Chromium:
     def _event(self, method: str, params: Message, session: str | None) -> None:
         self._left_workers.event(method, params)
         match method:
-            case "Inspector.targetCrashed" | "Target.detachedFromTarget":
+            case "Inspector.targetCrashed":
+                self.lost.set()
+            case "Target.detachedFromTarget" if params.get("sessionId") == self._session:
                 self.lost.set()
             case "Page.javascriptDialogOpening":
                 # Nobody sits in front of this screen: a dialog would block the page for ever.
@@ -190,7 +194,7 @@ class Chromium:
             PageError: it cannot be loaded; what is shown now is undefined, see `leave`.
             CdpClosed: the browser has ended.
         """
-        self.page, self._document_status = None, None
+        self.page, self._document_status, self._wanted = None, None, url
         self._painted_loaders.clear()
         await self._inject(script)
         host = _host(url)
@@ -267,13 +271,9 @@ class Chromium:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, 9)
 
-    def excess(self, *, stored: bool = True) -> str | None:
-        """Why it has to be restarted, if it takes too much.
-
-        Args:
-            stored: look at the disk too, which blocks for some milliseconds.
-        """
-        return bounds.excess(Path(self._profile.name) if stored else None)
+    def excess(self) -> str | None:
+        """Why it has to be restarted, if it takes too much. Blocks for some milliseconds now and then."""
+        return bounds.excess(Path(self._profile.name) if self._disk_looks.due() else None)
 
     async def leave(self) -> None:
         """Ends the page, and the browser's own page of an error."""
@@ -281,10 +281,13 @@ class Chromium:
         with contextlib.suppress(CdpError):
             await self._page("Page.stopLoading")
             await self._page("Page.navigate", {"url": "about:blank"})
+            # Those of the page that is tried again may be what it is loaded by
+            await self._left_workers.end(self._wanted)
 
     async def stop(self) -> None:
         for reaction in self._reactions:
             reaction.cancel()
+        self._left_workers.close()
         if self._cdp:
             self._cdp.close()
         self.kill()

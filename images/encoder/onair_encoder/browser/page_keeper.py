@@ -21,8 +21,6 @@ from onair_encoder.process.wait import wait_for_path
 HEALTH_INTERVAL_S = 1.0
 GUARD_INTERVAL_S = 0.25
 """Between two looks at what the browser takes."""
-LOOKS_AT_THE_DISK = 4
-"""One of so many: what is there takes milliseconds to count."""
 LOADING_INTERVAL_S = 0.1
 """Between two looks at a page that is to say when it is ready."""
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 5.0
@@ -260,17 +258,15 @@ class PageKeeper:
 
 async def _guard(chromium: Chromium) -> str:
     """Ends a browser that takes too much, also while its page keeps it from answering; why it did."""
-    look = 0
-    while not (reason := await _excess(chromium, stored=look % LOOKS_AT_THE_DISK == 0)):
-        look += 1
+    while not (reason := await _excess(chromium)):
         await asyncio.sleep(GUARD_INTERVAL_S)
     chromium.kill()
     return reason
 
 
-async def _excess(chromium: Chromium, *, stored: bool) -> str | None:
+async def _excess(chromium: Chromium) -> str | None:
     try:
-        return await asyncio.to_thread(chromium.excess, stored=stored)
+        return await asyncio.to_thread(chromium.excess)
     except (OSError, RuntimeError) as error:  # no thread can be started, as where the page has taken all
         return f"the resources that the page uses cannot be measured: {error}"
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from onair_crds.contract.pod import MEMORY_LIMIT_VARIABLE
 from onair_encoder.browser import bounds
-from onair_encoder.browser.bounds import excess
+from onair_encoder.browser.bounds import LOOKS_AT_THE_DISK, MUCH_BYTES, DiskLooks, excess
 
 MIB = 1024 * 1024
 V2, V1 = ("memory.max", "memory.stat"), ("memory/memory.limit_in_bytes", "memory/memory.stat")
@@ -71,6 +73,38 @@ def test_what_a_page_stores_is_bounded(profile: Path, monkeypatch: pytest.Monkey
     assert excess(profile) is None
     (profile / "blob").write_bytes(b"x" * 2 * MIB)
     assert excess(profile) == "the page stores more than 2 MiB"
+
+
+@pytest.mark.parametrize(
+    ("filled_bytes", "looks"),
+    [
+        (0, [0, 4, 8]),
+        (MUCH_BYTES // 8, [0, 4, 8]),
+        (MUCH_BYTES + 4096, [*range(9)]),
+        (MUCH_BYTES // 2 + 4096, [0, 2, 4, 6, 8]),
+    ],
+    ids=["unused", "slowly", "at once", "quickly"],
+)
+def test_the_disk_is_looked_at_now_and_then_and_where_it_fills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filled_bytes: int, looks: list[int]
+) -> None:
+    """Others may fill it as well: it is looked at, and no more."""
+    free_bytes = 1 << 40
+
+    def statvfs(folder: Path) -> SimpleNamespace:
+        nonlocal free_bytes
+        assert folder == tmp_path
+        free_bytes -= filled_bytes
+        return SimpleNamespace(f_bfree=free_bytes // 4096, f_frsize=4096)
+
+    monkeypatch.setattr(os, "statvfs", statvfs)
+    disk_looks = DiskLooks(tmp_path)
+    assert [look for look in range(2 * LOOKS_AT_THE_DISK + 1) if disk_looks.due()] == looks
+
+
+def test_a_folder_that_is_gone_is_looked_at_as_often(tmp_path: Path) -> None:
+    disk_looks = DiskLooks(tmp_path / "gone")
+    assert [look for look in range(9) if disk_looks.due()] == [0, 4, 8]
 
 
 @pytest.mark.parametrize("name", ["pids.current", "pids/pids.current"], ids=["v2", "v1"])

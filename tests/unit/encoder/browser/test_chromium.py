@@ -114,3 +114,12 @@ async def test_a_script_runs_on_the_page_that_it_is_for_and_on_no_other() -> Non
         assert chromium.script == script
     assert seen == [([], False), *[(["one"], True)] * 2, (["two"], True), ([], False), (["two"], True)]
     assert next(chromium.numbers) == 3, "the same script is there once"
+
+
+async def test_the_end_of_another_session_than_the_pages_is_no_loss() -> None:
+    chromium = Loading(None)
+    chromium._session = "page"
+    chromium._event("Target.detachedFromTarget", {"sessionId": "worker"}, None)
+    assert not chromium.lost.is_set()
+    chromium._event("Target.detachedFromTarget", {"sessionId": "page"}, None)
+    assert chromium.lost.is_set()

@@ -77,7 +77,7 @@ class Greedy:
         if self.lost.is_set():
             raise CdpClosed("gone")
 
-    def excess(self, *, stored: bool) -> str:
+    def excess(self) -> str:
         return TOO_LARGE
 
     def kill(self) -> None:
@@ -112,7 +112,7 @@ async def test_a_browser_that_ends_again_and_again_is_restarted_ever_later_until
 class Starved(Greedy):
     """A browser whose page has taken all threads that its container may have."""
 
-    def excess(self, *, stored: bool) -> str:
+    def excess(self) -> str:
         raise RuntimeError("can't start new thread")
 
 
@@ -191,7 +191,7 @@ class Patient(Greedy):
     async def paint_delays_ms(self) -> list[float]:
         return []
 
-    def excess(self, *, stored: bool) -> str:
+    def excess(self) -> str:
         return ""
 
 
