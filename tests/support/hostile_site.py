@@ -1,7 +1,7 @@
 """Pages on the loopback of a pod, where all of a browser is open to them, and what they say.
 
-Only there, or by HTTPS, are there service workers and CacheStorage. Names that end in `.localhost` lead there too, and
-each is a site of its own.
+Only there, or by HTTPS, are there service workers and CacheStorage. Names that end in `.localhost` lead there
+too, and each is a site of its own.
 """
 
 from __future__ import annotations
