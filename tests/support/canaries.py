@@ -81,7 +81,8 @@ def tokens_in(text: str) -> set[str]:
 
 def places(cluster: LocalCluster) -> Iterator[tuple[str, str]]:
     """What each place says: logs, those of nodes and of ended containers too, objects and statuses, Events,
-    metrics, command lines, environments."""
+    metrics, command lines, environments.
+    """
     listed = cluster.kubectl("api-resources", "--verbs=list", "--namespaced", "-o", "name").split()
     kinds = ",".join(each for each in listed if each != "secrets")
     for namespace in namespaces(cluster):
