@@ -36,7 +36,7 @@ class SessionError(Exception):
 
 
 def network_error(error: Exception, host: str, server: str) -> SessionError:
-    """From an error of the network. `server` is `host:port`."""
+    """The error of a session for an error of the network. `server` is `host:port`."""
     match error:
         case ssl.SSLCertVerificationError():
             return SessionError(f"{server}: TLS failed: {_certificate_error(error, host)}", permanent=True)

@@ -109,7 +109,7 @@ def perform(options: argparse.Namespace) -> None:
 
 
 def only_one() -> AbstractContextManager[None]:
-    """Of the commands that build or delete the cluster and its images, one runs on a machine at a time."""
+    """Lets one command at a time build or delete the cluster and its images on this machine."""
     return exclusive(CLUSTER, "builds or deletes this cluster")
 
 

@@ -79,7 +79,7 @@ def image_tasks(known: Facts, names: Iterable[str] = IMAGES) -> list[Task]:
 
 
 def refresh_tasks() -> list[Task]:
-    """As `image_tasks`, from a new base image: nothing that was built before is used."""
+    """The tasks that build all images from a new base image, with nothing that was built before."""
     base = Task("base image", base_images.refresh_task, (), 40)
     tasks = [
         Task(f"image {name}", images.image_task(name), ("base image", *after), cold_s)

@@ -141,7 +141,7 @@ class RunQuota(OperatorPart):
 
 
 class RunQuotas(OperatorPart):
-    """As the facade has them for the broadcasts that it starts."""
+    """Quotas of the broadcasts that sources start, as the facade has them."""
 
     per_service: RunQuota = RunQuota(broadcasts=500, pixels_per_second=31_104_000_000)
     """Of all users of a service together."""

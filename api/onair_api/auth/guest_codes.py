@@ -54,7 +54,7 @@ class GuestCode:
 
     @classmethod
     def of(cls, entry: Entry) -> GuestCode | None:
-        """None where the Secret does not have the form that this service writes."""
+        """Reads a code from its Secret; None where that does not have the form that this service writes."""
         data = entry.document.get("data") or {}
         try:
             return cls(*(base64.b64decode(data[name]).decode() for name in _FIELDS))

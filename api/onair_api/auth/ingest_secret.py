@@ -54,7 +54,7 @@ class IngestSecret:
 
 
 async def read_ingest_secret(cluster: Cluster, namespace: str) -> bytes | None:
-    """None where it cannot be read, or could be guessed."""
+    """Reads the secret from the API server; None where it cannot be read, or could be guessed."""
     try:
         secret = await cluster.client.get(SECRETS, namespace, INGEST_SECRET)
         return usable_secret(base64.b64decode((secret.get("data") or {})[INGEST_SECRET_KEY]))

@@ -70,7 +70,7 @@ def opening(source: str, uid: str, now_s: float, until_s: float, origin: Origin)
 
 
 def decode(token: str, secret: bytes, purpose: Purpose, now_s: float) -> PlayToken | None:
-    """None where it is none of this installation's, for something else, or expired."""
+    """Decodes a token; None where it is not this installation's, for something else, or expired."""
     signature, _, text = token.partition(_SEPARATOR)
     if not hmac.compare_digest(signature.encode(), _signature(secret, text).encode()):
         return None

@@ -91,7 +91,7 @@ class Cluster:
 
     @property
     def alive(self) -> bool:
-        """False when a reflector died, which only an error in this program does: restart it."""
+        """Whether all reflectors run. One dies only of an error in this program: restart it."""
         return not any(task.done() for task in self._tasks)
 
     @property

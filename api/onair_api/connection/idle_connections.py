@@ -9,7 +9,7 @@ from onair_api.metrics import IDLE_CONNECTIONS_CLOSED
 
 
 class Connection(Protocol):
-    """As uvicorn's protocols are, and those of native gRPC."""
+    """What is counted: a protocol of uvicorn, or of native gRPC."""
 
     @property
     def transport(self) -> asyncio.WriteTransport: ...

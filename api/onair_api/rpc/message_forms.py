@@ -100,7 +100,10 @@ class JsonForm(Form):
         return json_format.MessageToJson(message, indent=None).encode()
 
     def encoded(self, kind: type[Message], value: JsonObject) -> bytes:
-        """Takes no detour by a message, as services have proto JSON: what it has no field for is left out."""
+        """Encodes a response without a detour by a message, as services have proto JSON.
+
+        What the message has no field for is left out.
+        """
         return orjson.dumps(known_json(fields_of(kind.DESCRIPTOR), value))
 
     def json(self, data: bytes, kind: type[Message], depth: int) -> JsonObject:

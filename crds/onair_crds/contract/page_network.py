@@ -32,7 +32,7 @@ def may_be_of_rooms(port: int) -> bool:
 
 @dataclass(frozen=True)
 class PageNetwork:
-    """As `InsideRules` has it, and what is of pages alone."""
+    """What a page may reach: `InsideRules`, and what concerns pages alone."""
 
     refused: bool = True
     """False: every address but those of the pod itself is allowed."""

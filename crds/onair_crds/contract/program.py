@@ -249,11 +249,11 @@ class EncoderStatus(WireModel):
 
     @property
     def draining(self) -> bool:
-        """It stores what waits of a recording, for `LONGEST_DRAIN_S` at most."""
+        """Whether it stores what waits of a recording, for `LONGEST_DRAIN_S` at most."""
         return self.phase == "stopping" and any(state.waiting_s for state in self.destinations)
 
     @property
     def only_drains(self) -> bool:
-        """It drains, and has no other stream open, so that another encoder may publish beside it."""
+        """Whether it drains, and has no other stream open, so that another encoder may publish beside it."""
         flowing = (state for state in self.destinations if state.connect is ConnectState.CONNECTED)
         return self.draining and all(state.waiting_s for state in flowing)

@@ -38,7 +38,7 @@ class ApiError(Exception):
 
     @property
     def forbidden(self) -> bool:
-        """By the API server's policies; above all, this process has not the right."""
+        """Whether the API server's policies forbid it; most of all, where this process lacks the right."""
         return self.status == 403
 
     @property
@@ -53,12 +53,12 @@ class ApiError(Exception):
 
     @property
     def transient(self) -> bool:
-        """It may pass within a moment: too many requests, a failure of its own, a write of somebody else."""
+        """Whether it may pass within a moment: too many requests, a failed server, another's write."""
         return self.conflict
 
     @property
     def quota_exceeded(self) -> bool:
-        """There is no room beside the other objects of the namespace."""
+        """Whether a ResourceQuota of the namespace is used up."""
         return self.forbidden and "exceeded quota" in self.message
 
     @property

@@ -172,7 +172,7 @@ class _Parsed:
 
     @classmethod
     def of(cls, text: str, prefix: str | None = None) -> _Parsed | None:
-        """None where the text is no playlist with segments, or one that another program has written badly.
+        """Parses a text; None where it is no playlist with segments, or one that is badly written.
 
         Args:
             prefix: what their names have to begin with; None where they are only counted.

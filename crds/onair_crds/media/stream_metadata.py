@@ -25,7 +25,7 @@ def frame_size(script: Packet) -> FrameSize:
 
 
 def video_format(script: Packet) -> VideoFormat | None:
-    """None where it says nothing of a video, or what cannot be."""
+    """Decodes what `onMetaData` says of the video; None where it says nothing, or what cannot be."""
     try:
         metadata = _metadata(script)
         width, height = int(metadata["width"]), int(metadata["height"])

@@ -9,7 +9,7 @@ TOO_SMALL = 1
 
 
 def prevent_core_dumps() -> None:
-    """Of this process and of those that it starts from now on."""
+    """Forbids core dumps of this process, and of those that it starts from now on."""
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     limit = TOO_SMALL if hard == resource.RLIM_INFINITY else min(hard, TOO_SMALL)
     resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))

@@ -58,7 +58,7 @@ def debian_packages(status: str) -> Iterator[Package]:
 
 
 def go_modules(told: str) -> Iterator[Package]:
-    """Of the output of `go version -m`; a replacement counts for what it replaces."""
+    """Parses the output of `go version -m`; a replacement counts for what it replaces."""
     modules: list[Package] = []
     for line in told.splitlines()[1:]:
         what, *fields = line.strip().split("\t")
@@ -73,7 +73,7 @@ def go_modules(told: str) -> Iterator[Package]:
 
 
 def npm_packages(lock: str) -> Iterator[Package]:
-    """Of a package-lock.json: what pages contain, and not what builds and checks them."""
+    """Parses a package-lock.json: what pages contain, and not what builds and checks them."""
     for path, entry in json.loads(lock)["packages"].items():
         if "node_modules/" in path and not entry.get("dev") and not entry.get("link"):
             yield Package("npm", path.rsplit("node_modules/", 1)[1], entry["version"])

@@ -27,7 +27,7 @@ class SecurityUpdate(NamedTuple):
 
 
 def security_updates(told: str) -> Iterator[SecurityUpdate]:
-    """Of what `apt-get --simulate dist-upgrade` says."""
+    """Parses the output of `apt-get --simulate dist-upgrade`."""
     for line in told.splitlines():
         if (match := _UPGRADE.match(line)) and SECURITY_SUITE in match["from"]:
             yield SecurityUpdate(match["name"], match["has"], match["fixed"])

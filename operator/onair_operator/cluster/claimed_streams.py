@@ -43,7 +43,7 @@ class ClaimedStreams:
         return self._of.get(project, {})
 
     def rivals(self, project: str) -> dict[str, Claimant]:
-        """By destination of the project, the first one of another project that publishes the same."""
+        """Rivals by destination of a project: the first one of another project that publishes the same."""
         found: dict[str, Claimant] = {}
         for destination, stream in self.of(project).items():
             if len(others := self._claimants[stream]) > 1:

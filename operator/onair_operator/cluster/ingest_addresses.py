@@ -33,7 +33,7 @@ INTERVAL_S = 2.0
 
 
 class IngestAddresses:
-    """Without Services nothing is looked for, and nothing found."""
+    """Looks for the addresses of Services; without any, nothing is found."""
 
     def __init__(
         self,

@@ -43,5 +43,5 @@ class KeyFailures:
         return True
 
     def forget(self, key: Key) -> None:
-        """It was looked at without a failure."""
+        """Forgets the failures of a key that was looked at without one."""
         self._failing.pop(key, None)

@@ -29,6 +29,6 @@ async def _get(url: str, **options: Any) -> Any:
 
 
 def install() -> None:
-    """From now on, in this process."""
+    """Replaces kopf's parser from now on, in this process."""
     api.json = _Json  # type: ignore[attr-defined, assignment]
     api.get = _get

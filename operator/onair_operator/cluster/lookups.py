@@ -92,7 +92,7 @@ def projects_of_secret(store: Store, change: Change) -> Iterable[str]:
 
 
 def projects_with_pods(store: Store, change: Change) -> Iterable[str]:
-    """Of a node that came or went; every other change is its kubelet's heartbeat."""
+    """All projects with pods, of a node that came or went; any other change is its kubelet's heartbeat."""
     if change.before and change.gone is None:
         return ()
     return [project for pod in store.entries(POD) if (project := pod.labels.get(PROJECT_LABEL))]

@@ -52,7 +52,7 @@ class PodView:
 
     @property
     def gone(self) -> bool:
-        """It is to be replaced: it delivers nothing any more, or will not for long."""
+        """Whether it is to be replaced: it delivers nothing any more, or will not for long."""
         return self.deleting or self.over
 
     @classmethod
@@ -169,7 +169,7 @@ class EncoderView:
 
     @property
     def awaited(self) -> bool:
-        """It has not reported yet, and has not had the time to."""
+        """Whether it has not reported yet, and has not had the time to."""
         return self.status is None and self.silent_s < UNREACHABLE_AFTER_S
 
     @property
@@ -179,7 +179,7 @@ class EncoderView:
 
     @property
     def over(self) -> bool:
-        """It publishes nothing any more and never will."""
+        """Whether it publishes nothing any more and never will."""
         return self.yielded_place or (self.status is not None and self.status.phase == "finished")
 
 

@@ -46,7 +46,7 @@ class GatewayStreams:
 
     @property
     def gateways(self) -> tuple[GatewayView, ...]:
-        """In the order of the settings."""
+        """All gateways, in the order of the settings."""
         return tuple(self._views.values())
 
     def sightings(self, stream: str) -> tuple[Sighting, ...]:

@@ -39,7 +39,7 @@ FAILURES = Counter("onair_operator_room_server_failures_total", "Requests to the
 
 
 class KeptRooms:
-    """Without a server nothing is kept, and nothing seen."""
+    """Keeps rooms on their server, and knows who is in them; without a server, nothing."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class KeptRooms:
         return self._kept.get(room)
 
     def view(self, room: str) -> RoomView | None:
-        """None where nothing was seen yet."""
+        """A room as it was seen last; None where nothing was seen yet."""
         return self._views.get(room)
 
     def keep(self, room: str, wanted: KeptRoom | None) -> None:

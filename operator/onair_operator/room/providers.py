@@ -43,7 +43,7 @@ class RtcProviders:
         self._known: dict[str, RtcProvider] = {}
 
     def known(self) -> Mapping[str, RtcProvider]:
-        """By `appId`. One whose keys are not there is among them, unusable."""
+        """Providers by `appId`, also those without keys, which are unusable."""
         for provider in self._settings.providers:
             try:
                 changed_ns = (provider.credentials / API_SECRET).stat().st_mtime_ns

@@ -45,7 +45,7 @@ class Parents:
         self._deleted.pop((entry.kind, entry.name), None)
 
     def forget(self, entry: Entry) -> None:
-        """It was deleted; events of its children may still come."""
+        """Notes that an object was deleted; events of its children may still come."""
         if entry.kind not in (PROJECT, COLLECTION):
             return
         self._deleted[entry.kind, entry.name] = None

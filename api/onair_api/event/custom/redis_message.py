@@ -9,7 +9,7 @@ from onair_api.event.event import CUSTOM_FAMILY, Event, Position
 
 
 def encode(event: Event) -> bytes:
-    """Without its number: the script that publishes it puts that in front."""
+    """Encodes an event without its number, which the script that publishes it puts in front."""
     head = {
         "name": event.name,
         "target": [event.target.collection_id, event.target.project_id, event.target.layout_id],

@@ -21,7 +21,7 @@ Numbered = tuple[int, Event]
 
 
 class EventIndex:
-    """Of events that are added at one end and removed at the other."""
+    """An index of events, which are added at one end and removed at the other."""
 
     def __init__(self) -> None:
         self._added = 0

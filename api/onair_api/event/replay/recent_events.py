@@ -17,7 +17,7 @@ CLOCK_SKEW_S = 1.0
 
 
 class Start(NamedTuple):
-    """From where on the events of a source are kept."""
+    """The place from which on the events of a source are kept."""
 
     position: Position
     at: float
@@ -60,7 +60,7 @@ class ReplayBuffer:
         self._last: dict[str, Position] = {}
 
     def start(self, source: str, position: Position, at: float) -> None:
-        """From here on every event of a source is added."""
+        """Begins with a source: from here on every event of it is added."""
         self._starts[source] = Start(position, at)
         self._last[source] = position
 

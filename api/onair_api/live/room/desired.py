@@ -29,7 +29,7 @@ def room_wanted(spec: JsonObject) -> RoomWanted:
 
 
 def room_status(status: JsonObject) -> RoomStatus | None:
-    """None also for one that another version of the operator wrote."""
+    """The room's status; None where there is none, or another version of the operator wrote it."""
     try:
         return RoomStatus.model_validate(status["room"]) if status.get("room") else None
     except ValidationError:

@@ -18,7 +18,7 @@ class Changes:
         self._notifying: set[asyncio.Task[None]] = set()
 
     def notify(self) -> None:
-        """There was a transition."""
+        """Notes a transition, and wakes those who follow."""
         self._version += 1
         task = asyncio.ensure_future(self._notify())
         self._notifying.add(task)

@@ -19,7 +19,7 @@ class CdpClosed(Exception):
 
 
 class CdpTimeout(CdpClosed):
-    """It runs and does not respond in time."""
+    """The browser runs, but does not respond in time."""
 
 
 class CdpError(Exception):

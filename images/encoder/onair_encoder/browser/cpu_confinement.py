@@ -63,7 +63,7 @@ class CpuConfinement:
         return set(sorted(allowed)[-count:])
 
     def running_share(self, allowed: AbstractSet[int]) -> float:
-        """Of the time, that those of its processes which burn may run on these CPUs.
+        """The share of time in which its processes that burn CPU may run on these CPUs.
 
         In the rest threads of others that wake there have their turn at once.
         """

@@ -39,7 +39,7 @@ def threads(session: int) -> Iterator[tuple[int, int]]:
 
 
 class CpuTime(NamedTuple):
-    """Of one thread since its start, or of a process by the second."""
+    """CPU seconds of one thread since its start, or of a process within a second."""
 
     ran: float
     wanted: float

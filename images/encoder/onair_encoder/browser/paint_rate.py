@@ -28,7 +28,7 @@ class PaintRate:
         self.begin()
 
     def begin(self) -> None:
-        """There is another page: nothing is known of its paints."""
+        """Begins anew with another page, of whose paints nothing is known."""
         self.reduced = False
         self._for_other = 0
         """Measurements in a row that speak for the other rate."""
@@ -48,7 +48,7 @@ class PaintRate:
 
     @property
     def tick_us(self) -> int | None:
-        """From one paint to the next."""
+        """The wanted time from one paint to the next."""
         return self._reduced_us if self.reduced else self._usual_us
 
     @property

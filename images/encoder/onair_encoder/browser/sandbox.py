@@ -28,7 +28,7 @@ def flags() -> list[str]:
 
 
 def require() -> None:
-    """To be called where a browser ended before it said anything.
+    """Checks that the sandbox can start, where a browser ended before it said anything.
 
     Raises:
         SandboxRefused: for want of its sandbox.

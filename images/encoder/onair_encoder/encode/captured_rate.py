@@ -12,5 +12,5 @@ RATE_OPTION = "-framerate"
 
 
 def captured_rate(command: list[str]) -> Fraction:
-    """At which a command captures, frames per second; 30 where it does not say."""
+    """The frame rate at which a command captures; 30 where it does not say."""
     return Fraction(command[command.index(RATE_OPTION) + 1]) if RATE_OPTION in command else Fraction(30)

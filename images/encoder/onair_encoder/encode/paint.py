@@ -38,7 +38,7 @@ def paints_per_frame(framerate: Fraction) -> int:
 
 
 def tick_us(framerate: Fraction) -> int:
-    """From one frame of Chromium's to the next: a frame of the programme, or a whole part of one.
+    """The time from one of Chromium's frames to the next: a frame of the programme, or a whole part of one.
 
     The browser's screen says so (`x_screen.set_refresh`); without a GPU Chromium begins its frames at
     multiples of that, in whole microseconds on the monotonic clock.
@@ -64,7 +64,7 @@ def paced_rate(framerate: Fraction) -> Fraction:
 
 
 def capture_at_ms(framerate: Fraction) -> float:
-    """From when Chromium begins a frame until a capture is best due, at the reduced rate.
+    """The time from when Chromium begins a frame until a capture is best due, at the reduced rate.
 
     Where it paints more often, it begins further ones meanwhile, and the last as long before the capture as
     is best at that rate.

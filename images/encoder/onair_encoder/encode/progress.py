@@ -20,7 +20,7 @@ _WORTH_LOGGING = re.compile(r"\[(warning|error|fatal|panic)\]")
 
 @dataclass(frozen=True)
 class EncodeProgress:
-    """Of the ffmpeg that runs now, but for the totals, which are of all since the pod started."""
+    """The progress of the ffmpeg that runs now, with totals of all since the pod started."""
 
     frames: int = 0
     dropped: int = 0

@@ -29,14 +29,14 @@ class StartGate:
         self._task: asyncio.Task[None] | None = None
 
     def close(self, framerate: Fraction) -> None:
-        """To be called ahead of each start: it opens by itself once ffmpeg waits there."""
+        """Closes the gate, ahead of each start: it opens by itself once ffmpeg waits there."""
         self.forget()
         self._path.unlink(missing_ok=True)
         os.mkfifo(self._path)
         self._task = asyncio.create_task(self._open_in_step(framerate), name="start gate")
 
     def forget(self) -> None:
-        """To be called when ffmpeg has ended."""
+        """Waits for no ffmpeg any more, as it has ended."""
         if self._task:
             self._task.cancel()
             self._task = None

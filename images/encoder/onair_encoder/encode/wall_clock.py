@@ -12,7 +12,7 @@ LEAST_STEP_S = 0.2
 
 
 def wall_ahead_s() -> float:
-    """By how much the wall clock is ahead of the monotonic one; of several readings, the most precise."""
+    """Measures how far the wall clock is ahead of the monotonic one, by the best of several readings."""
     readings = []
     for _ in range(10):
         before_s, wall_s, after_s = time.monotonic(), time.time(), time.monotonic()
@@ -32,7 +32,7 @@ class ClockSteps:
         self._before_s = ahead_s()
 
     def look(self) -> float:
-        """By how many seconds the wall clock was set since the last look; 0 where it was not."""
+        """Gives by how many seconds the wall clock was set since the last look; 0 where it was not."""
         now_s = self._ahead_s()
         step_s, self._before_s = now_s - self._before_s, now_s
         return step_s if abs(step_s) > LEAST_STEP_S else 0.0

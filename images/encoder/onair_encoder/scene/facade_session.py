@@ -30,7 +30,7 @@ class FacadeAccess:
 
 
 def facade_access(program: Program) -> FacadeAccess | None:
-    """None where a programme says nothing of it, or is over."""
+    """How the page reaches the facade; None where a programme does not say, or is over."""
     if not (program.page_token and program.facade_url and program.collection) or program.stop:
         return None
     return FacadeAccess(

@@ -42,7 +42,7 @@ class Memory:
 
     @property
     def segment_bytes(self) -> int:
-        """Of one segment that is being made, while so many streams are played."""
+        """The bound of one segment that is being made, while so many streams are played."""
         return min(MOST_SEGMENT_BYTES, self._half // max(1, len(self._streams)))
 
     def make_room(self) -> None:

@@ -157,12 +157,12 @@ class Window:
 
     @property
     def kept_bytes(self) -> int:
-        """Of all finished segments."""
+        """Bytes of all finished segments."""
         return sum(len(data) for data in self._segments.values())
 
     @property
     def kept_count(self) -> int:
-        """Of the finished segments."""
+        """How many finished segments there are."""
         return len(self._segments)
 
     def lose_first(self) -> None:

@@ -79,7 +79,7 @@ def _video_config(record: bytes) -> VideoConfig:
 
 
 def audio_config(specific: bytes) -> AudioConfig:
-    """Of an AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1).
+    """Parses an AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1).
 
     Raises:
         ValueError: it is cut short, or names no rate or number of channels.

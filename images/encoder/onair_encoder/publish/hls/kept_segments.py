@@ -127,6 +127,6 @@ def forget_others(folder: Path, found: list[Kept]) -> None:
 
 
 def remove(folders: list[Path]) -> None:
-    """With all that is in them."""
+    """Removes folders with all that is in them."""
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)

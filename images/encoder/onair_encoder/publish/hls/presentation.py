@@ -80,7 +80,7 @@ class Presentation(ABC):
     @property
     @abstractmethod
     def complete(self) -> bool:
-        """Takes no more segments."""
+        """Whether it takes no more segments."""
 
     def tail_of(self, text: str) -> str:
         """The object that names what this stored playlist does not; empty where there is none."""
@@ -100,7 +100,7 @@ class Presentation(ABC):
         self._seam = True
 
     def leave_unread(self) -> None:
-        """There is a playlist that may not be read; a window replaces it."""
+        """Notes that there is a playlist that may not be read; a window replaces it."""
         return
 
     def _resume_own(self, text: str) -> bool:
@@ -126,7 +126,7 @@ class Presentation(ABC):
         return None
 
     def copy_stored(self) -> None:
-        """Takes note of it."""
+        """Notes that the copy of the playlist is stored."""
         return
 
     def tail_text(self) -> str:
@@ -148,7 +148,7 @@ class Presentation(ABC):
         return []
 
     def overtake(self, late: list[SegmentName]) -> None:
-        """Takes note of that."""
+        """Notes segments that a writer before this one has stored late."""
         return
 
     def add(self, cut: Cut, name: str) -> None:
@@ -187,11 +187,11 @@ class Presentation(ABC):
         """
 
     def playlist_stored(self, now: float, size: int) -> None:
-        """Takes note of it."""
+        """Notes that the playlist is stored."""
         self.unlisted = []
 
     def tail_stored(self) -> None:
-        """Takes note of it."""
+        """Notes that the tail is stored."""
         return
 
     @abstractmethod
@@ -205,9 +205,9 @@ class Presentation(ABC):
 
     @abstractmethod
     def deleted(self, name: str) -> None:
-        """Takes note of it."""
+        """Notes that a segment was deleted."""
 
 
 def is_recording(text: str) -> bool:
-    """Of a playlist."""
+    """Whether a playlist is a recording's."""
     return _RECORDING_TAG in text

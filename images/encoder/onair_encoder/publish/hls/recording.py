@@ -62,7 +62,7 @@ class Recording(Presentation):
 
     @property
     def complete(self) -> bool:
-        """It has its longest duration."""
+        """Whether it has its longest duration."""
         limit_ms = self.storage.max_duration_ms
         return limit_ms > 0 and self.playlist.total_s * 1000 >= limit_ms
 

@@ -72,7 +72,7 @@ class RequestProgress:
         """Bytes of the body that were not given to the connection yet."""
 
     def connected(self, connection: Socket | None) -> None:
-        """It goes out by this connection, which no other request has meanwhile; all of it, from its begin."""
+        """Notes the connection that all of the request goes out by, and no other request meanwhile."""
         self._connection, self._held = connection, 0
         self._moved = True
 

@@ -209,7 +209,7 @@ class Spool:
         return await asyncio.to_thread(waiting.path.read_bytes) if waiting.path else waiting.cut.data
 
     def drop(self, waiting: WaitingSegment) -> None:
-        """It is not stored, and what follows says so."""
+        """Drops a segment that is not stored; what follows it says so."""
         after = self._waiting.index(waiting) + 1
         if after < len(self._waiting):
             follower = self._waiting[after]
@@ -220,14 +220,14 @@ class Spool:
         self.done(waiting)
 
     async def stored(self, waiting: WaitingSegment, name: str) -> None:
-        """It is stored under this name; until `listed` an agent that is restarted would know of it."""
+        """Notes the name that a segment is stored under, for an agent that is restarted before `listed`."""
         waiting.name = name
         if self._keeps:
             with contextlib.suppress(OSError):
                 await self._in_thread(lambda: keep_name(self._path(waiting), waiting.cut, name))
 
     def done(self, waiting: WaitingSegment) -> None:
-        """It is not needed any more, but for the note of what is stored."""
+        """Forgets a segment, but for the note of what is stored."""
         self._waiting.remove(waiting)
         if waiting.name and self._keeps:
             self._free(waiting)

@@ -58,7 +58,7 @@ def error_code(text: str) -> str:
 
 
 def storage_error(status: int, code: str, storage: ProgramStorage, server: str) -> SessionError:
-    """From an error response."""
+    """The error of a session for a storage's error response."""
     if code == "EntityTooLarge" or status == 413:
         return TooLarge("the storage refuses a segment of this size")
     known = {"bucket": storage.bucket, "region": storage.region, "server": server}

@@ -15,7 +15,7 @@ _OF_OTHERS = ("NetStream.Record.", "NetStream.Play.", "NetStream.Seek.")
 
 
 def refusal(address: RtmpAddress, info: object) -> SessionError:
-    """From the information object of an `_error`, which may be anything."""
+    """The error for an `_error` of the server; its information object may be anything."""
     status = info if isinstance(info, dict) else {}
     return ended_by(address, status) or SessionError(
         f"{address.server} refused: {_reason(address, info)}", explained=True
@@ -23,7 +23,7 @@ def refusal(address: RtmpAddress, info: object) -> SessionError:
 
 
 def ended_by(address: RtmpAddress, status: dict[str, object]) -> SessionError | None:
-    """From the information object of an `onStatus`; None where the stream goes on."""
+    """The error for the information object of an `onStatus`; None where the stream goes on."""
     server, code = address.server, str(status.get("code", ""))
     match code:
         case "NetStream.Publish.BadName":

@@ -26,7 +26,7 @@ class SrtAddress:
 
     @classmethod
     def of(cls, url: str, key: str | None) -> SrtAddress:
-        """From a url and a key, which is the stream id where the url names none.
+        """Parses a url, with a key that is the stream id where the url names none.
 
         Raises:
             SessionError: the url names no listener, or asks for what is not supported.

@@ -98,7 +98,7 @@ class SrtSocket:
         return bool(self._srt.srt_getsockstate(self._socket) > CONNECTED)
 
     def progress(self) -> SendStatistics | None:
-        """None when the session is over."""
+        """Reads the statistics of the session; None when it is over."""
         statistics = ctypes.create_string_buffer(_STATISTICS_BYTES)
         if self._srt.srt_bistats(self._socket, statistics, 0, 1) < 0:
             return None

@@ -43,7 +43,7 @@ def report(**report: Unpack[SenderReport]) -> None:
 
 
 def end(code: int = 0) -> None:
-    """Without the interpreter's own end, which would wait for threads."""
+    """Ends the process at once: the interpreter's own end would wait for threads."""
     os._exit(code)
 
 
