@@ -133,7 +133,7 @@ class RefusedPublisher(WireModel, frozen=True):
 
 
 class Heartbeat(WireModel):
-    """All streams have been told."""
+    """Says that all streams have been reported."""
 
     type: Literal["heartbeat"] = "heartbeat"
     refused: Annotated[list[RefusedPublisher], Field(max_length=MAX_REFUSED)] = []

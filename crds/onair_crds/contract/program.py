@@ -196,7 +196,7 @@ class DestinationState(WireModel):
 
 
 class Contact(WireModel):
-    """The operator is in touch with an encoder."""
+    """Says that the operator is in touch with an encoder."""
 
     replaced: bool = False
     """Another encoder takes its place: every stream is closed at once and for good, before the response."""

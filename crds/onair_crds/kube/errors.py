@@ -43,12 +43,12 @@ class ApiError(Exception):
 
     @property
     def lacks_right(self) -> bool:
-        """An administrator has to grant it: no policy or quota has refused this object."""
+        """Whether an administrator has to grant a right: no policy or quota has refused this object."""
         return self.forbidden and _LACKS_RIGHT.search(self.message) is not None
 
     @property
     def refused(self) -> bool:
-        """The API server, or an admission webhook of it, has said that it does not do this."""
+        """Whether the API server, or an admission webhook of it, has said that it does not do this."""
         return self.status != 401
 
     @property
@@ -63,7 +63,7 @@ class ApiError(Exception):
 
     @property
     def namespace_terminating(self) -> bool:
-        """Nothing is created any more in a namespace that is being deleted."""
+        """Whether the namespace is being deleted: nothing is created in it any more."""
         return any(cause.get("reason") == "NamespaceTerminating" for cause in self.causes)
 
 

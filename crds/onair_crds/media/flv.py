@@ -28,12 +28,12 @@ class Packet:
 
     @property
     def keyframe(self) -> bool:
-        """A frame that decoding can begin with; ffmpeg marks an end of sequence as one too."""
+        """Whether decoding can begin with it; ffmpeg marks an end of sequence as a key frame too."""
         return self.type == VIDEO and self.body[0] >> 4 == 1 and self.body[1:2] == _CODED_FRAME
 
     @property
     def header(self) -> bool:
-        """A codec's configuration rather than media."""
+        """Whether it holds a codec's configuration rather than media."""
         if self.type == VIDEO:
             return self.body[0] & 0x0F == _AVC and self.body[1:2] == _CONFIGURATION
         return self.type == AUDIO and self.body[0] >> 4 == _AAC and self.body[1:2] == _CONFIGURATION

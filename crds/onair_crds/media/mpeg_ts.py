@@ -110,7 +110,7 @@ class TransportStream:
         self._reference = -1
 
     def begin(self) -> None:
-        """What comes next is decoded without what was before: tables and the clock go ahead of it."""
+        """Starts anew: what comes next is decoded without what was before, after tables and the clock."""
         self._begins = True
 
     def pack(self, packet: Packet) -> bytes:

@@ -27,7 +27,7 @@ LONGEST_GAP_S = 5.0
 
 
 class NodeLeases:
-    """Looks while there are encoders, whether this process leads or may have to."""
+    """Looks at the Leases of nodes while there are encoders, whether this process leads or may have to."""
 
     def __init__(self, client: KubeClient, clock: Callable[[], float] = time.monotonic) -> None:
         self.unchanged_s: Mapping[str, float] = {}
@@ -73,5 +73,5 @@ class NodeLeases:
         log.warning("node.dead" if dead else "node.alive", node=node)
 
     def forget_dead(self) -> None:
-        """Who leads from now on finds out by itself."""
+        """Forgets which nodes are dead: who leads from now on finds out by itself."""
         self.dead = frozenset()

@@ -10,7 +10,7 @@ from onair_operator.cluster.own_secret import own_secret
 
 
 async def ensure_room_secret(client: KubeClient, namespace: str) -> None:
-    """Leaves the Secret that is there.
+    """Makes the Secret, unless it is there.
 
     Raises:
         ApiError: the API server did not respond, or refuses.

@@ -86,7 +86,7 @@ class World:
 
     @contextmanager
     def begins(self, project: str | None) -> Iterator[None]:
-        """While the first record of a run of this project is written; None where none begins."""
+        """Marks, in a context, that the first record of a run is being written; None: of none."""
         if project is None or project in self.beginning:
             yield
             return

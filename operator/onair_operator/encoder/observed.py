@@ -47,7 +47,7 @@ class PodView:
 
     @property
     def over(self) -> bool:
-        """Its containers have ended for good."""
+        """Whether its containers have ended for good."""
         return self.phase in ("Failed", "Succeeded")
 
     @property
@@ -174,7 +174,7 @@ class EncoderView:
 
     @property
     def yielded_place(self) -> bool:
-        """Another encoder was said to have taken its place, and its streams are closed."""
+        """Whether another encoder has taken its place, and its streams are closed."""
         return self.yielded or (self.status is not None and self.status.phase == "yielded")
 
     @property

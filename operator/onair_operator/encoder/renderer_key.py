@@ -24,7 +24,7 @@ class RendererKey:
 
     @classmethod
     def generate(cls) -> Self:
-        """Takes a tenth of a second of CPU."""
+        """Makes a new key, which takes a tenth of a second of CPU."""
         return cls(rsa.generate_private_key(public_exponent=65537, key_size=KEY_BITS))
 
     @classmethod

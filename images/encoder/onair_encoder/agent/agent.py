@@ -216,7 +216,7 @@ class Agent:
         self.changes.notify()
 
     async def leave(self) -> None:
-        """The pod is being deleted: goes on until the operator says how it ends, or for 3 s at most.
+        """Goes on, as the pod is being deleted, until the operator says how it ends, or for 3 s at most.
 
         Either another encoder takes the place, or the run is over and the streams are ended properly. Where
         nobody says so recordings are closed all the same: another encoder would continue them.

@@ -23,7 +23,7 @@ class FirstFrame:
         """Monotonic time from when the slate counts as on air."""
 
     def expect(self, page_timeout_ms: int) -> None:
-        """The programme starts: its page has so long to get ready."""
+        """Begins with a programme, whose page has so long to get ready."""
         self._page_due = time.monotonic() + page_timeout_ms / 1000
 
     def seen(self) -> bool:

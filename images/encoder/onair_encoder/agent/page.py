@@ -61,7 +61,7 @@ class Page:
 
     @property
     def shown(self) -> bool:
-        """The page is on the screen; of the built-in one, by its own word, that its first layout is up."""
+        """Whether the page is on the screen; of the built-in one, whether it says that its layout is up."""
         if self._says_so:
             return self.scene.ready
         return self._browser.loaded
@@ -77,7 +77,7 @@ class Page:
 
     @property
     def confined(self) -> bool:
-        """Its browser runs on fewer CPUs than it might."""
+        """Whether its browser runs on fewer CPUs than it might."""
         return self._browser.confined
 
     def error(self, *, on_slate: bool) -> str | None:

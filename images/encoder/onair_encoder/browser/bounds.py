@@ -70,7 +70,7 @@ class DiskLooks:
 
 
 def memory_limit() -> int | None:
-    """The container's, bytes; None without one. As its pod says, or cgroup v2, or v1."""
+    """The container's memory limit in bytes, by its pod, or by cgroup v2 or v1; None without one."""
     if told := os.environ.get(MEMORY_LIMIT_VARIABLE):
         return int(told)
     for path in (CGROUP / "memory.max", CGROUP / "memory/memory.limit_in_bytes"):

@@ -49,7 +49,7 @@ class CpuConfinement:
         self._pause_s = PAUSE_MIN_S
 
     def begin(self) -> None:
-        """Another page is wanted: what is known of the pause is of the former one."""
+        """Begins anew with another page: what is known of the pause is of the former one."""
         self._pause_s = PAUSE_MIN_S
 
     def cpus(self, allowed: AbstractSet[int]) -> AbstractSet[int]:

@@ -48,7 +48,7 @@ class CpuWatch:
         return self._confinement.confined
 
     def begin(self) -> None:
-        """Another page is wanted."""
+        """Begins anew with another page."""
         self._confinement.begin()
 
     async def run(self) -> None:

@@ -89,7 +89,7 @@ class Delivery:
         publisher.destination.ended()
 
     def hurry(self) -> None:
-        """The pod is being deleted: what waits is not waited for."""
+        """Lets nobody wait for what waits, as the pod is being deleted."""
         for publisher in self._open:
             publisher.destination.hurry = True
 

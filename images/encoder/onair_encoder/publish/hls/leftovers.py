@@ -61,7 +61,7 @@ class Leftovers:
         return asyncio.get_running_loop().run_in_executor(None, remove, nobodys)
 
     def purge_soon(self, folders: list[Path]) -> None:
-        """Each has its time of its own: one that was left just now is not taken for one of long ago."""
+        """Removes folders later, unless somebody takes them: each has a time of its own."""
         if folders:
             asyncio.get_running_loop().call_later(PURGE_AFTER_S, self.purge, folders)
 

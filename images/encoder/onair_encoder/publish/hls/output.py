@@ -64,7 +64,7 @@ class HlsOutput(Output):
         return bool(mine and other and mine.vod and other.vod and prefix_of(mine) == prefix_of(other))
 
     def updated(self) -> bool:
-        """Other credentials may fix what is wrong."""
+        """Takes a change; whether it may fix what is wrong, as other credentials may."""
         storage = self.destination.wanted.storage
         return bool(self._storing and storage and self._storing.update(storage))
 

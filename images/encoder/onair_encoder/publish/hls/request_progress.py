@@ -38,7 +38,7 @@ class ResponseTimeout:
         self._usual_s = max(after_s, 0.9 * self._usual_s)
 
     def expired(self, limit_s: float) -> None:
-        """The next one is given twice as long."""
+        """Doubles the timeout of the next response."""
         self._usual_s = min(limit_s, LONGEST_RESPONSE_S / 2)
 
 
@@ -77,7 +77,7 @@ class RequestProgress:
         self._moved = True
 
     def left(self, more_bytes: int) -> None:
-        """So much of the body is yet to be given to the connection."""
+        """Notes how much of the body is yet to be given to the connection."""
         self._left = more_bytes
         self._moved = True
 

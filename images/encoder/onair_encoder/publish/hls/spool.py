@@ -112,7 +112,7 @@ class Spool:
 
     @contextmanager
     def storing(self, waiting: WaitingSegment) -> Iterator[None]:
-        """While it is being stored."""
+        """Marks, in a context, a segment that is being stored."""
         self._under_way = waiting
         try:
             yield
