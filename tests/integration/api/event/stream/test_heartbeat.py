@@ -52,7 +52,7 @@ def test_websockets_are_pinged(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(facade_program, "PING_INTERVAL_S", 0.1)
+    monkeypatch.setattr(facade_program, "PING_INTERVAL_S", 0.1)  # uvicorn's own is 20 s
     caplog.set_level(logging.DEBUG, "websockets.client")
     with start_facade() as facade, WebSocket(facade, sign_in(facade=facade).token):
-        wait_for(lambda: "< PING" in caplog.text, "a ping")
+        wait_for(lambda: "< PING" in caplog.text, "a ping", 10)
