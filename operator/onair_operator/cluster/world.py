@@ -1,4 +1,4 @@
-"""All that plans are made from: what rooms may observe."""
+"""All that plans are made from: what each kind's `observe` may look at."""
 
 from __future__ import annotations
 
