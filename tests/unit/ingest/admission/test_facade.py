@@ -19,7 +19,7 @@ from onair_ingest.settings import HookSettings
 REFUSAL = PublishRefusal(reason="Disabled", message="the source is disabled")
 
 
-class Answers:
+class FacadeAnswers:
     """A facade whose answer is a test's, and what was sent to where a redirect leads."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Answers:
 
 
 async def test_a_refusal_that_comes_in_parts_is_one() -> None:
-    answers = Answers()
+    answers = FacadeAnswers()
     text = REFUSAL.wire().encode()
     answers.parts = [text[:10], text[10:]]
     async with answers.asked_by() as facade:
@@ -60,7 +60,7 @@ async def test_a_refusal_that_comes_in_parts_is_one() -> None:
 
 
 async def test_an_endless_answer_is_none() -> None:
-    answers = Answers()
+    answers = FacadeAnswers()
     answers.parts = [b" " * (MAX_RESPONSE // 2)] * 4
     async with answers.asked_by() as facade:
         with pytest.raises(FacadeUnavailable, match="not a refusal"):
@@ -68,7 +68,7 @@ async def test_an_endless_answer_is_none() -> None:
 
 
 async def test_no_key_is_sent_to_where_a_redirect_leads() -> None:
-    answers = Answers()
+    answers = FacadeAnswers()
     answers.location = "/elsewhere"
     async with answers.asked_by() as facade:
         with pytest.raises(FacadeUnavailable, match="HTTP 307"):
