@@ -57,8 +57,8 @@ GATEWAY_LOOK_S = 0.05
 ENTRIES_IN_A_STEP = 100
 LAYOUT_INTERVAL_S = 1.0
 """Between two programmes that bring an encoder the layers of layouts, which may move many times a second."""
-RECONCILES = Counter("onair_operator_reconciles_total", "Looks at a key, by outcome.", ["outcome"])
-DURATION = Histogram("onair_operator_reconcile_seconds", "Time of one look at a key.")
+RECONCILES = Counter("onair_operator_reconciles_total", "Reconciles of an object, by outcome.", ["outcome"])
+DURATION = Histogram("onair_operator_reconcile_seconds", "Duration of one reconcile.")
 
 
 class ReconcileLoop:

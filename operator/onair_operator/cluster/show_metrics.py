@@ -19,7 +19,7 @@ from onair_operator.cluster.watched_kinds import PROJECT, SOURCE
 
 TIME_TO_AIR = Histogram(
     "onair_operator_time_to_air_seconds",
-    "From the look at a project that found a run wanted to its first media.",
+    "From when the operator found a broadcast wanted to its first media.",
     buckets=(0.5, 1, 1.5, 2, 3, 5, 8, 15, 30, 60, 120, 300, 600),
 )
 

@@ -21,7 +21,7 @@ from onair_operator.cluster.watched_kinds import FIELD_SELECTORS, WATCHED
 
 log = structlog.get_logger()
 
-WATCH_RESTARTS = Counter("onair_operator_watch_restarts_total", "Times that kopf was started again.")
+WATCH_RESTARTS = Counter("onair_operator_watch_restarts_total", "How often kopf's watches were restarted.")
 LIST_CHUNK = 100
 """Objects that kopf takes at a time when it lists: the tasks of all of them run before any other."""
 

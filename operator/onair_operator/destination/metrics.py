@@ -22,7 +22,7 @@ class RecordingCollector(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         missing = GaugeMetricFamily(
             "onair_operator_recording_missing_seconds",
-            "Seconds of its last broadcast that a destination's recording lacks.",
+            "Seconds of the last broadcast that are missing in a destination's recording.",
             labels=["destination"],
         )
         for entry in self.store.entries(DESTINATION) if self.store else []:

@@ -13,8 +13,8 @@ from onair_crds.media.flv import Packet
 from onair_encoder.agent.agent import Agent
 
 DELAY_BUCKETS_S = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
-DROPPED = "Captures that came so late that the frame before had been encoded again in their place."
-DUPLICATED = "Frames that were encoded again, as the next capture came late."
+DROPPED = "Captures that came so late that the previous frame was encoded again instead."
+DUPLICATED = "Frames that were encoded again because the next capture came late."
 CAPTURE_PHASE = "From when Chromium begins a frame until a capture is due, at most until the next one begins."
 CAPTURES_IN_STEP = "1 where captures are due when paints are on the screen, 0 where ffmpeg began late."
 CONFINED = "1 while the browser is kept to fewer CPUs, as its page takes all that there are."
@@ -55,18 +55,18 @@ class AgentMetrics(Collector):
     def _programme(self) -> Iterator[Metric]:
         agent, encode = self._agent, self._agent.encode_progress.now
         for name, text, count in (
-            ("onair_encoder_frames", "Encoded frames that came to the fan-out.", agent.fan_out.frames),
+            ("onair_encoder_frames", "Frames encoded.", agent.fan_out.frames),
             ("onair_encoder_dropped_frames", DROPPED, encode.dropped),
             ("onair_encoder_duplicated_frames", DUPLICATED, encode.duplicated),
             ("onair_encoder_program_bytes", "Encoded bytes of media.", agent.fan_out.bytes),
-            ("onair_encoder_streams", "Times that ffmpeg has connected.", agent.input.streams),
-            ("onair_encoder_slates", "Times that the slate went on air.", agent.switch.slates),
+            ("onair_encoder_streams", "How often ffmpeg has connected.", agent.input.streams),
+            ("onair_encoder_slates", "How often the slate went on air.", agent.switch.slates),
         ):
             yield CounterMetricFamily(name, text, value=count)
         for name, text, value in (
             ("onair_encoder_speed", "Speed of encoding; 1 is real time.", encode.speed),
             ("onair_encoder_bitrate_bps", "Bits per second of media.", agent.status().bitrate_bps),
-            ("onair_encoder_failures", "Failures of ffmpeg in a row.", encode.failures),
+            ("onair_encoder_failures", "Consecutive failures of ffmpeg.", encode.failures),
             ("onair_encoder_on_slate", "1 while the slate is on air.", float(agent.switch.on_slate)),
             ("onair_encoder_browser_confined", CONFINED, float(agent.page.confined)),
             ("onair_encoder_failed_layers", "Layers that the page cannot show.", agent.page.scene.failures),
@@ -74,7 +74,7 @@ class AgentMetrics(Collector):
             yield GaugeMetricFamily(name, text, value=value)
         yield GaugeMetricFamily(
             "onair_encoder_paints_per_second",
-            "How often the browser paints.",
+            "Paints of the browser per second.",
             value=1e6 / agent.page.paints.tick_us,
         )
         phase_s = agent.capture_phase_s
@@ -85,7 +85,7 @@ class AgentMetrics(Collector):
 
     def _levels(self) -> Iterator[Metric]:
         level = GaugeMetricFamily(
-            "onair_encoder_layer_level_dbfs", "How loud a layer is, of those on air.", labels=["layer"]
+            "onair_encoder_layer_level_dbfs", "Level of a layer on air.", labels=["layer"]
         )
         for layer, dbfs in self._agent.page.scene.levels.items():
             level.add_metric([layer], dbfs)
@@ -96,7 +96,7 @@ class AgentMetrics(Collector):
             "onair_destination_connected", "1 while media flows to it.", labels=OF_DESTINATION
         )
         queued = GaugeMetricFamily(
-            "onair_destination_queued_bytes", "Bytes that wait for it.", labels=OF_DESTINATION
+            "onair_destination_queued_bytes", "Bytes queued for the destination.", labels=OF_DESTINATION
         )
         attempts = CounterMetricFamily(
             "onair_destination_attempts", "Connection attempts.", labels=OF_DESTINATION
@@ -105,24 +105,28 @@ class AgentMetrics(Collector):
             "onair_destination_sessions", "Sessions that got connected.", labels=OF_DESTINATION
         )
         sent = CounterMetricFamily(
-            "onair_destination_sent_bytes", "Bytes that it has taken.", labels=OF_DESTINATION
+            "onair_destination_sent_bytes",
+            "Bytes that the destination has acknowledged.",
+            labels=OF_DESTINATION,
         )
         dropped = CounterMetricFamily(
-            "onair_destination_dropped_packets", "Packets dropped for it.", labels=OF_DESTINATION
+            "onair_destination_dropped_packets",
+            "Packets dropped because the destination was too slow.",
+            labels=OF_DESTINATION,
         )
         undeleted = GaugeMetricFamily(
             "onair_destination_undeleted_segments",
-            "Old segments that a bucket does not let be deleted.",
+            "Old segments that a bucket refuses to delete.",
             labels=OF_DESTINATION,
         )
         waiting = GaugeMetricFamily(
             "onair_destination_waiting_seconds",
-            "Seconds of the programme that wait for a bucket.",
+            "Seconds of the programme that wait to be stored.",
             labels=OF_DESTINATION,
         )
         missing = GaugeMetricFamily(
             "onair_destination_missing_seconds",
-            "Seconds of the programme that a recording lacks for good.",
+            "Seconds of the programme that are missing in a recording for good.",
             labels=OF_DESTINATION,
         )
         for destination in self._agent.destinations:

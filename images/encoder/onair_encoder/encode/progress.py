@@ -24,9 +24,9 @@ class EncodeProgress:
 
     frames: int = 0
     dropped: int = 0
-    """Captures that came so late that the frame before had been encoded again in their place."""
+    """Captures that came so late that the previous frame was encoded again instead."""
     duplicated: int = 0
-    """Frames that were encoded again, as the next capture came late."""
+    """Frames that were encoded again because the next capture came late."""
     speed: float = 0.0
     """1 is real time; less for long means that the encoder cannot keep up."""
     captured_at: float | None = None

@@ -33,7 +33,7 @@ class Counters:
     queued_bytes: int = 0
     """Waiting in this process now."""
     undeleted: int = 0
-    """Old segments that a bucket does not let be deleted."""
+    """Old segments that a bucket refuses to delete."""
 
 
 class SuppliedDestination:

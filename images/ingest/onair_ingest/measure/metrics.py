@@ -18,7 +18,7 @@ class SrtMetrics(Collector):
     def collect(self) -> Iterator[Metric]:
         lost = CounterMetricFamily(
             "onair_ingest_srt_lost_packets",
-            "Packets of the present connection by SRT that did not come at first.",
+            "SRT packets of the present connection that were lost at first.",
             labels=OF_STREAM,
         )
         for state, packets in self._losses.known():

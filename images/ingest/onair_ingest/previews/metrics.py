@@ -18,7 +18,7 @@ class PreviewMetrics(Collector):
     def collect(self) -> Iterator[Metric]:
         yield GaugeMetricFamily(
             "onair_ingest_previews_wanted",
-            "Previews that are to be in rooms.",
+            "Previews that should be in rooms.",
             value=float(self._previews.wanted),
         )
         yield GaugeMetricFamily(
@@ -26,6 +26,6 @@ class PreviewMetrics(Collector):
         )
         yield GaugeMetricFamily(
             "onair_ingest_hls_streams",
-            "Streams that are cut for players of HLS; 0 shortly after the last.",
+            "Streams that are played by HLS; 0 shortly after the last.",
             value=float(self._windows.count),
         )

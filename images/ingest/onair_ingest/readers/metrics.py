@@ -10,7 +10,9 @@ from prometheus_client.registry import Collector
 
 from onair_ingest.readers.readers import Readers
 
-DROPPED = Counter("onair_ingest_reader_dropped_total", "Records that readers were too slow for.")
+DROPPED = Counter(
+    "onair_ingest_reader_dropped_total", "Records that were dropped because a reader was too slow."
+)
 
 
 class ReaderMetrics(Collector):
