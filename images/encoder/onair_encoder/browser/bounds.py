@@ -17,7 +17,7 @@ MEMORY_SHARE = 0.85
 MAX_PROFILE_BYTES = 512 * 1024 * 1024
 """Half of the volume: the kubelet measures it every 10 s only."""
 MUCH_BYTES = MAX_PROFILE_BYTES // 8
-"""By so much less of a disk is free where a page fills it: it is not waited for the next look at what is stored."""
+"""A disk with so much less free space is being filled by a page: what is stored is counted at once."""
 LOOKS_AT_THE_DISK = 4
 """One of so many: what is there takes milliseconds to count."""
 MAX_STORED_BYTES = 256 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Workers that outlive their page: a service worker for as long as the browser, a shared one as its page likes."""
+"""Workers that outlive their page: service workers, and shared ones for as long as their page likes."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ class LeftWorkers:
     def event(self, method: str, params: Message) -> None:
         if method == "Target.targetDestroyed":
             self._running.pop(params.get("targetId", ""), None)
-        elif method == "Target.targetCreated" and (info := params.get("targetInfo")):
-            if info["type"] in (SERVICE_WORKER, SHARED_WORKER):
+        elif method == "Target.targetCreated":
+            info = params.get("targetInfo") or {}
+            if info.get("type") in (SERVICE_WORKER, SHARED_WORKER):
                 self._running[info["targetId"]] = worker = _Worker(info["type"])
                 # At once: a service worker that has nothing to do ends, and starts again some day
                 task = asyncio.create_task(self._learn(info["targetId"], worker))

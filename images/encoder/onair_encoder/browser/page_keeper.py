@@ -258,7 +258,7 @@ class PageKeeper:
 
 async def _guard(chromium: Chromium) -> str:
     """Ends a browser that takes too much, also while its page keeps it from answering; why it did."""
-    while not (reason := await _excess(chromium)):
+    while not (reason := await _excess(chromium)):  # noqa: ASYNC110 - the kernel tells of no excess
         await asyncio.sleep(GUARD_INTERVAL_S)
     chromium.kill()
     return reason
