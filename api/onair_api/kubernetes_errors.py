@@ -44,7 +44,9 @@ def rpc_error(error: ApiError) -> RpcError:
     if error.status == 403 and "exceeded quota" in error.message:
         return ResourceExhausted(_used_up(error.message), retry_after_s=RETRY_AFTER_S * 15)
     if error.status in (401, 403):
-        return Internal("this installation may not do that in its Kubernetes cluster; check its RBAC")
+        return Internal(
+            "this installation lacks the right to do that in its Kubernetes cluster; check its RBAC"
+        )
     if error.status == 400:
         return InvalidArgument(Violation("", "the Kubernetes API refused the resource as malformed"))
     return Unavailable("the Kubernetes API is unreachable; try again", retry_after_s=RETRY_AFTER_S)

@@ -148,7 +148,7 @@ def test_a_deleted_secret_ends_no_stream(
     secret = destination["spec"]["address"]["rtmpPush"]["keySecretRef"]["name"]
     with GapMonitor(receiver, path) as gap:
         cluster.shows("delete", "secret", secret)
-        cluster.until("it is told", lambda: "goes on with what it has" in error_of(cluster, name))
+        cluster.until("it is told", lambda: "continues with what it has" in error_of(cluster, name))
         receiver.wait_steady(path)
     assert not gap.reconnected
     assert gap.longest_s < PAUSE_S

@@ -183,7 +183,7 @@ class Tokens:
             if self._revoked(known.id):
                 raise Unauthenticated(REDEEMED)
             if known.kind is TokenKind.EXCHANGE and not redeeming:
-                raise Unauthenticated(_REFUSED.format("it can only be refreshed, for a session token"))
+                raise Unauthenticated(_REFUSED.format("it can only be refreshed to a session token"))
         return known
 
     async def read(self, token: str) -> Verified | None:

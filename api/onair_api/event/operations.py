@@ -45,12 +45,12 @@ STREAM_PARAMETERS = (
     _parameter(
         "correlationId", "Tags the replies to the query's requests.", {"maxLength": MAX_TEXT} | STRING
     ),
-    _parameter("sessionid", "Names the session; one of the same name goes on where it was cut off."),
-    _parameter("access_token", "The access token, where a header cannot be sent."),
+    _parameter("sessionid", "Names the session; a session of the same name is resumed."),
+    _parameter("access_token", "The access token, for clients that cannot send a header."),
     *_request_parameters("subscribe", PATTERN, "Name of events: exact, with wildcards `*`, alternatives `|`"),
     *_request_parameters("unsubscribe", PATTERN, "Name of a subscription"),
     *_request_parameters("publish", EVENT_NAME, "Name of the event, whose payload is `{}`"),
-    _parameter("ping", "Comes back as `pong`.", {"maxLength": MAX_TEXT} | STRING),
+    _parameter("ping", "Returned as `pong`.", {"maxLength": MAX_TEXT} | STRING),
 )
 
 EVENTS = (

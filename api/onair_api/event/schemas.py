@@ -49,7 +49,7 @@ def event_schemas() -> Schemas:
                     "subscribe": _reference("EventSubscription"),
                     "unsubscribe": _reference("EventSubscription"),
                     "publish": _reference("PublishEventRequest"),
-                    "ping": {**STRING, "description": "Comes back as `pong`."},
+                    "ping": {**STRING, "description": "Returned as `pong`."},
                 },
                 description="One message of a WebSocket's client.",
             ),
@@ -57,7 +57,7 @@ def event_schemas() -> Schemas:
         },
         "StreamEventsResponse": _object(
             {"result": _reference("StreamResult"), "error": _reference("Error")},
-            description="One message of the stream. `error` comes last, where the stream ends for a fault.",
+            description="One message of the stream; the last one is `error` if the stream ends with one.",
         ),
         "StreamResult": _object(
             {

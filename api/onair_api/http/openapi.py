@@ -31,7 +31,7 @@ TAGS = [
     {"name": "projects", "description": "One show each: what is rendered and how it is encoded."},
     {"name": "destinations", "description": "Where a project's programme is delivered to."},
     {"name": "broadcasts", "description": "On air and off."},
-    {"name": "sources", "description": "Live inputs of a collection, and what projects make of them."},
+    {"name": "sources", "description": "Live inputs of a collection, and how projects use them."},
     {"name": "webrtc", "description": "Hosted rooms, which LiveKit's clients join below `/webrtc/v2`."},
     {"name": "layouts", "description": "Canvases of the scene compositor, and how one replaces another."},
     {"name": "layers", "description": "What is drawn on a layout, and in which order."},
@@ -40,11 +40,11 @@ TAGS = [
 
 _ERRORS: dict[Code, tuple[str, str]] = {
     Code.INVALID_ARGUMENT: (
-        "The request is wrong (code 3, names every field), or the state forbids it (code 9).",
+        "The request is invalid (code 3, names every field), or not allowed in the present state (code 9).",
         "rendering.video.width: must be from 320 to 3840 and even",
     ),
     Code.UNAUTHENTICATED: (
-        "No credential, or one that is not valid (any more).",
+        "No credential, or an invalid one.",
         "the access token is not valid: it has expired",
     ),
     Code.PERMISSION_DENIED: (
@@ -188,7 +188,9 @@ def _content(schema: str, example: Example | None) -> JsonObject:
 def _responses(operation: Declaration[Any]) -> JsonObject:
     if operation.http.response is ResponseKind.REDIRECT:
         responses: JsonObject = {
-            "302": {"description": "To the long url, with the guest's token as the query parameter `at`."}
+            "302": {
+                "description": "Redirects to the long url, with the guest's token as query parameter `at`."
+            }
         }
     else:
         content = {

@@ -131,7 +131,7 @@ def _meant_status(scope: Scope, status: int) -> int:
 
 
 async def _respond_internal(send: Send) -> None:
-    body = orjson.dumps(Internal("an error of this service; it was logged").body())
+    body = orjson.dumps(Internal("internal error; it was logged").body())
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 500, "headers": headers})
     await send({"type": "http.response.body", "body": body})

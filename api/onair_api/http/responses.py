@@ -103,7 +103,9 @@ def install(app: FastAPI) -> None:
         status = error.status_code if isinstance(error, HTTPException) else 500
         if status == 405:
             allowed = ", ".join(allowed_methods(app, request.scope))
-            return error_response(MethodNotAllowed("the path does not offer this method"), {"Allow": allowed})
+            return error_response(
+                MethodNotAllowed("this path does not support the method"), {"Allow": allowed}
+            )
         return error_response(NotFound("there is nothing at this path"))
 
     app.add_exception_handler(RpcError, on_rpc_error)

@@ -58,7 +58,7 @@ class IngestHook:
             async with asyncio.timeout(BODY_TIMEOUT_S):
                 asked = PublishRequest.model_validate_json(await request.read())
         except TimeoutError:
-            return web.json_response({"message": "the request did not come in time"}, status=408)
+            return web.json_response({"message": "the request did not arrive in time"}, status=408)
         except ValidationError:
             return web.json_response({"message": "not a request to publish"}, status=400)
         refusal = self._admission.refusal(asked)

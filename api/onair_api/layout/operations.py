@@ -54,7 +54,9 @@ LAYOUTS = (
             response_example=[EXAMPLE],
         ),
         docs=Docs(
-            "layouts", "List layouts", "All that the caller may see, oldest first, without their layers."
+            "layouts",
+            "List layouts",
+            "All layouts that the caller may see, oldest first, without their layers.",
         ),
     ),
     Operation(
@@ -72,7 +74,7 @@ LAYOUTS = (
         docs=Docs(
             "layouts",
             "Create a layout",
-            "A scene begins with one layer of type `root`; a sceneless layout with none.",
+            "A scene is created with one layer of type `root`, a sceneless layout without layers.",
         ),
         errors=Errors(more=(Code.NOT_FOUND,)),
     ),
@@ -100,7 +102,7 @@ LAYOUTS = (
         docs=Docs(
             "layouts",
             "Change a layout",
-            "Changes the fields that are sent; type, project and collection stay what they are.",
+            "Changes the fields that are sent; type, project and collection cannot be changed.",
         ),
         errors=Errors(contended=True),
     ),
@@ -113,7 +115,7 @@ LAYOUTS = (
         messages=Messages(
             "DeleteLayoutRequest", "DeleteLayoutResponse", response_example={"id": EXAMPLE["id"]}
         ),
-        docs=Docs("layouts", "Delete a layout", "Takes its layers too. The body is optional."),
+        docs=Docs("layouts", "Delete a layout", "Deletes its layers too. The body is optional."),
         errors=Errors(contended=True),
     ),
 )

@@ -13,7 +13,7 @@ from onair_crds.resources.enums import LayoutType, RequestAnimationMode
 from onair_crds.shapes import JsonSchema
 
 ANY_OBJECT: JsonSchema = {"type": "object"}
-REQUEST_METADATA = {"requestMetadata": {**ANY_OBJECT, "description": "Travels with the event; not stored."}}
+REQUEST_METADATA = {"requestMetadata": {**ANY_OBJECT, "description": "Part of the event; not stored."}}
 
 
 PREFIX = "v2"

@@ -21,7 +21,7 @@ def meaning_of(error: Exception, operation: str) -> RpcError:
     if isinstance(error, ApiError):
         return rpc_error(error)
     log_unexpected("rpc.failed", error, operation=operation)
-    return Internal("an error of this service; it was logged")
+    return Internal("internal error; it was logged")
 
 
 def wire_error(error: RpcError) -> ConnectError:

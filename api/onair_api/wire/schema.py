@@ -133,7 +133,7 @@ def field_schema(field: WireField, schemas: Schemas) -> JsonSchema:
         kept |= {"type": ["integer", "string"]}
         kept["description"] = kept.get("description", "") + " A string in responses."
     if field.secret:
-        kept["description"] = "A secret; shown to hosts and co-hosts alone."
+        kept["description"] = "A secret; shown only to hosts and co-hosts."
     return {**kept, **_default(field)}
 
 

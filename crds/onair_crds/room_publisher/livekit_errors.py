@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from onair_crds.room_publisher.address import server_of
 from onair_crds.session_error import SessionError
 
-NO_REASON = "the server let nobody in (500); the room may be full"
+NO_REASON = "the server admitted nobody (500); the room may be full"
 NO_ROOM = "there is no such room"
 """As where a server is back before its rooms were made anew."""
 _REFUSALS = [

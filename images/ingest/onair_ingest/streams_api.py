@@ -124,7 +124,7 @@ class StreamsApi:
             async with asyncio.timeout(BODY_TIMEOUT_S):
                 body = await request.read()
         except TimeoutError:
-            raise web.HTTPRequestTimeout(text="the request did not come in time") from None
+            raise web.HTTPRequestTimeout(text="the request did not arrive in time") from None
         self._refuse_former_leader(request)  # now, as the body may have taken long
         return body
 

@@ -27,9 +27,7 @@ TRIGGERED = Counter(
     "onair_operator_triggered_total", "Broadcasts that a source has started or stopped.", ["action"]
 )
 
-SANDBOX = Gauge(
-    "onair_operator_encoder_sandbox", "1 for the mode in which pages of new encoder pods are kept.", ["mode"]
-)
+SANDBOX = Gauge("onair_operator_encoder_sandbox", "1 for the sandbox mode of new encoder pods.", ["mode"])
 
 
 def record_sandbox(mode: SandboxMode) -> None:

@@ -25,8 +25,8 @@ def with_conflict(
             update={"conditions": [c for c in status.conditions if c.type != CONFLICTED]}
         )
     message = (
-        f"{rival} is on air with the same address and key: a server takes one stream of it, so that they end"
-        " each other's; give one a key of its own, or disable it"
+        f"{rival} is on air with the same address and key: a server accepts only one such stream, so they"
+        " disconnect each other; give one its own key, or disable it"
     )
     verdict = Verdict(True, "StreamKeyInUse", message)
     told = with_condition(status.conditions, CONFLICTED, verdict, destination.generation, now)

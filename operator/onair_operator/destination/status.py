@@ -45,7 +45,7 @@ def destination_status(
         connect, last_error = ConnectState.DISCONNECTED, None
     elif isinstance(program, DestinationRefusal) and state and program.reason in KEPT_REASONS:
         program = DestinationRefusal(
-            program.reason, f"{program.message}; the encoder goes on with what it has"
+            program.reason, f"{program.message}; the encoder continues with what it has"
         )
         connect, since, last_error = state.connect, state.since, state.last_error or program.message
     elif isinstance(program, DestinationRefusal):

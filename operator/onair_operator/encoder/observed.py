@@ -143,7 +143,7 @@ def _failure(status: Document) -> tuple[str, str] | None:
         if reason in _START_FAILURES:
             return "ContainerFailed", f"container {container['name']}: {message or reason}"
         if reason == "CrashLoopBackOff":
-            return "ContainerFailed", f"container {container['name']} ends again and again; see its log"
+            return "ContainerFailed", f"container {container['name']} keeps ending; see its log"
     return None
 
 

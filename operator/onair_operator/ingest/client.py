@@ -47,7 +47,7 @@ MAX_STREAMS = 10_000
 """Of one gateway."""
 
 REACHABLE = Gauge(
-    "onair_operator_ingest_gateway_reachable", "1 while a gateway tells its streams.", ["gateway"]
+    "onair_operator_ingest_gateway_reachable", "1 while a gateway reports its streams.", ["gateway"]
 )
 CUT_OFFS = Counter("onair_operator_ingest_cut_offs_total", "Publishers that were disconnected.")
 

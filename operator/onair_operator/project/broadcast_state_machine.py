@@ -176,7 +176,7 @@ def _end_of(
     if observed.refusal and observed.refusal.final and observed.refusal.pod == current.pod:
         return None, "its namespace is being deleted"
     if wanted.stopped == current.id or (wanted.state is BroadcastState.STOPPED and _by_spec(current)):
-        return None, "stop was asked for"
+        return None, "a stop was requested"
     another = wanted.id not in (None, current.id) and observed.invalid is None
     if another and (current.started_by is None or is_new_run(wanted, project.status)):
         return None, f"another run, {wanted.id}, is wanted"

@@ -55,7 +55,7 @@ def project_verdict(
 
 def _invalid(rules: str, broadcast: BroadcastStatus | None) -> Verdict:
     on_air = broadcast is not None and broadcast.phase.active
-    so = "the broadcast goes on as it was" if on_air else "not on air"
+    so = "the broadcast continues as it was" if on_air else "not on air"
     return Verdict(False, "Invalid", f"{so}, as the project breaks a rule; correct {rules}")
 
 
@@ -65,7 +65,7 @@ def _pod_refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdi
         return Verdict(
             False,
             "PodRefused",
-            f"the cluster does not let the encoder's pod be created; retried. It says: {refusal.message}",
+            f"the cluster refuses to create the encoder's pod; retrying. It says: {refusal.message}",
         )
     return None
 
@@ -77,7 +77,7 @@ def _starting(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
         or _refused(observed, broadcast)
         or _composition_error(observed, broadcast)
     )
-    return obstacle or Verdict(False, "Starting", "the encoder is starting; no frame is out yet")
+    return obstacle or Verdict(False, "Starting", "the encoder is starting; no frame has been sent yet")
 
 
 def _refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:
@@ -86,8 +86,7 @@ def _refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict |
         return Verdict(
             False,
             "ProgramRefused",
-            "the encoder does not take the present programme, it may be of another version:"
-            f" {encoder.refused}",
+            f"the encoder refuses the present programme; it may be of another version: {encoder.refused}",
         )
     return None
 
@@ -158,7 +157,7 @@ def _ended(broadcast: BroadcastStatus) -> Verdict | None:
             return Verdict(
                 False,
                 "EncoderFailed",
-                "encoders were lost again and again; see the events, then start a new run",
+                "several encoders in a row were lost; see the Events, then start a new run",
             )
         case _:
             return None
@@ -181,5 +180,5 @@ def _used_id(observed: ObservedProject) -> Verdict | None:
     return Verdict(
         False,
         "BroadcastIdUsed",
-        f"broadcast.id {wanted.id} is used up, as that run has ended; give a new id, or remove it",
+        f"broadcast.id {wanted.id} belongs to a run that has ended; set a new id, or remove it",
     )

@@ -77,7 +77,7 @@ def _made(entry: Entry, project: Project) -> ProgramLayout | str:
         except (ValueError, TypeError, KeyError) as error:
             log.warning("layout.invalid", layout=entry.name, error=type(error).__name__)
             entry.records[key] = (
-                broken_rules(error) if isinstance(error, ValidationError) else "it is not as a layout is"
+                broken_rules(error) if isinstance(error, ValidationError) else "it is not a valid layout"
             )
     made: ProgramLayout | str = entry.records[key]
     return made

@@ -19,7 +19,7 @@ SENDERS = {"rtmp": "RTMP publisher", "rtmps": "RTMPS publisher", "srt": "SRT pub
 REFUSED = {
     "InUse": "a second publisher tried the key of {}",
     "Disabled": "a publisher tried the key of {}, which is disabled,",
-    "WrongProtocol": "a publisher tried the key of {} by a protocol that it does not come by,",
+    "WrongProtocol": "a publisher tried the key of {} by another protocol than its own,",
 }
 
 
@@ -40,7 +40,7 @@ def source_events(source: Source, status: SourceStatus, present: Sighting | None
         yield ResourceEvent(source, "NotConnected", cause, warning=True)
     if status.replaced_key and not source.status.replaced_key:
         yield ResourceEvent(
-            source, "KeyReplaced", "it stays connected by its former key until it disconnects"
+            source, "KeyReplaced", "it stays connected with its former key until it disconnects"
         )
 
 

@@ -35,7 +35,7 @@ def _cut_offs(observed: ObservedStream) -> Iterator[Action]:
         yield CutOff(each.gateway.name, observed.stream, unknown=source is None)
     for each in certain:
         if source and holder:
-            message = f"{each.gateway.name} had a second publisher, as {holder.gateway.name} has one"
+            message = f"{each.gateway.name} had a second publisher, while {holder.gateway.name} has one"
             yield ResourceEvent(source, "SecondPublisher", f"disconnected: {message}", warning=True)
     if ended or others:
         yield Requeue(Key(STREAM, observed.stream), RETRY_S if ended or certain else HEARD_S)

@@ -43,7 +43,9 @@ def decode_publication(
     name = decode_name(value, f"{path}name", MAX_NAME, violations)
     reserved = tuple(f"{settings.prefix}:{family}:EVENT_TYPE_" for family in OWN_FAMILIES)
     if name.startswith(reserved):
-        violations.append(Violation(f"{path}name", "must not be that of a resource's change or of a room"))
+        violations.append(
+            Violation(f"{path}name", "must not be the name of an event of a resource or a room")
+        )
     target = decode_target(value, f"{path}target", violations)
     payload = value.get("payload")
     if payload is None:

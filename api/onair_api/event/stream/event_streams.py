@@ -89,7 +89,7 @@ class EventStreams:
         limit = self._settings.events.sessions_per_token
         if self._sessions_of_token[verified.id] >= limit:
             raise ResourceExhausted(
-                f"this token has {limit} streams open, which is the most it may have", retry_after_s=5
+                f"this token has {limit} streams open, which is the maximum", retry_after_s=5
             )
         visibility = visibility_of(identity, place)
         session = Session(session_id or str(uuid.uuid4()), identity, visibility, verified.id, sender, place)
@@ -193,7 +193,7 @@ class EventStreams:
             await asyncio.sleep(0.02)
         remaining = list(self._sessions)
         for session in remaining:
-            session.sender.end(SERVICE_RESTART, "the server ends; reconnect")
+            session.sender.end(SERVICE_RESTART, "the server is shutting down; reconnect")
         await asyncio.gather(*(self.close(session) for session in remaining), return_exceptions=True)
 
     async def sweep(self) -> None:

@@ -35,4 +35,4 @@ class Incoming:
         except Exception as error:  # noqa: BLE001 - one request never ends the stream; no text, it may quote it
             kind = "" if isinstance(request, BadRequest) else request.kind
             log_unexpected("stream.request_failed", error, kind=kind)
-            session.reply_error(request.correlation_id, Internal("an error of this service; it was logged"))
+            session.reply_error(request.correlation_id, Internal("internal error; it was logged"))

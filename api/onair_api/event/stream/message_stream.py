@@ -40,7 +40,7 @@ class MessageFraming:
             return _RESULT + self._encode(fields["result"]) if "result" in fields else _END + message
         except Exception as error:  # noqa: BLE001 - an odd event ends these streams, and not its delivery to others
             log_unexpected("stream.message_not_encoded", error)
-            return _END + dumps(Internal("an error of this service; it was logged").body())
+            return _END + dumps(Internal("internal error; it was logged").body())
 
 
 class MessageStream:

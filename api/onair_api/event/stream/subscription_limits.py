@@ -76,7 +76,7 @@ class SubscriptionLimits:
             del self._uses[token]
 
 
-_WILD = "different patterns with `*` elsewhere than at their end"
+_WILD = "different patterns with `*` anywhere but at the end"
 
 
 def _refused(limit: int, what: str, value: str) -> ResourceExhausted:

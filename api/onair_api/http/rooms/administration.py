@@ -82,10 +82,10 @@ class RoomAdministration:
         token = header_token(scope)
         admin = await self._admission.admit(token)
         if not admin.is_admin:
-            raise PermissionDenied("only those who run the room may do this")
+            raise PermissionDenied("only hosts and co-hosts of the room may do this")
         method = str(scope["path_params"]["method"])
         if method not in METHODS:
-            raise PermissionDenied(f"{method} is not open to clients")
+            raise PermissionDenied(f"{method} may not be called by clients")
         message = await read_object(Request(scope, receive), self._limits)
         if message.get("room") != admin.room:
             raise PermissionDenied("the token is for another room")

@@ -93,7 +93,7 @@ class RoomSignalling:
             log.warning(
                 "signalling.not_connected", room=admitted.room, error=type(error).__name__, status=status
             )
-            raise Unavailable("the room server does not take the connection", retry_after_s=RETRY_S) from None
+            raise Unavailable("the room server refuses the connection", retry_after_s=RETRY_S) from None
 
 
 def _passed_on(query: bytes) -> str:

@@ -127,7 +127,7 @@ LAYERS = (
             "DeleteLayerResponse",
             response_example={"id": EXAMPLE["id"], "layoutId": EXAMPLE["layoutId"]},
         ),
-        docs=Docs("layers", "Delete a layer", "Takes its descendants too. The body is optional."),
+        docs=Docs("layers", "Delete a layer", "Deletes its descendants too. The body is optional."),
         errors=Errors(contended=True),
     ),
 )

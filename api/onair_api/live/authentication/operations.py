@@ -55,9 +55,8 @@ AUTHENTICATION = (
         docs=Docs(
             "authentication",
             "Renew the access token before it expires",
-            "The new token is in the response header `Authorization: Bearer …`; grants stay the "
-            "same. A guest's token of kind `direct` is revoked by it, one of kind `exchange` is "
-            "good for another.",
+            "The new token is in the response header `Authorization: Bearer …`; its grants are the same. "
+            "This revokes a guest's token of kind `direct`; one of kind `exchange` stays valid.",
         ),
     ),
     Operation(
@@ -70,7 +69,7 @@ AUTHENTICATION = (
         docs=Docs(
             "authentication",
             "End the access token",
-            "With the tokens that it was renewed for, and those of guests who were invited with them.",
+            "Also ends the tokens of its chain of refreshes, and those of guests who were invited with them.",
         ),
     ),
     Operation(
@@ -83,7 +82,7 @@ AUTHENTICATION = (
         docs=Docs(
             "authentication",
             "End an access token of the service",
-            "For a partner's backend, as RevokeAccessToken does it; also where the token has expired.",
+            "For a partner's backend. Does the same as RevokeAccessToken, even if the token has expired.",
         ),
     ),
     Operation(
@@ -105,7 +104,8 @@ AUTHENTICATION = (
         docs=Docs(
             "authentication",
             "Issue an access token for a guest of one project",
-            "Of a role up to the caller's own; with `url`, also a short url that leads there with the token.",
+            "With a role up to the caller's own. With `url`, the response also has a short url that "
+            "redirects there with the token.",
         ),
         errors=Errors(more=(Code.NOT_FOUND,)),
     ),
@@ -127,7 +127,7 @@ AUTHENTICATION = (
         docs=Docs(
             "authentication",
             "Make a short url for guests of one project",
-            "It takes what CreateGuestAccessToken takes; without a kind, the token is of kind `exchange`.",
+            "Takes the fields of CreateGuestAccessToken; without a kind, the token is of kind `exchange`.",
         ),
         errors=Errors(more=(Code.NOT_FOUND,)),
     ),
@@ -169,7 +169,7 @@ AUTHENTICATION = (
         docs=Docs(
             "authentication",
             "Delete a guest code and revoke its token",
-            "Sessions that its token was redeemed for go on.",
+            "Sessions that its token was redeemed for remain valid.",
         ),
     ),
     Operation(

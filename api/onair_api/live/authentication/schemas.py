@@ -17,7 +17,11 @@ from onair_crds.resources.enums import Role
 from onair_crds.shapes import JsonSchema
 
 _NAME: JsonSchema = {**STRING, "maxLength": 256}
-_URL: JsonSchema = {**STRING, "maxLength": 2048, "description": "http or https; where it leads to."}
+_URL: JsonSchema = {
+    **STRING,
+    "maxLength": 2048,
+    "description": "http or https; where the short url redirects to.",
+}
 
 
 def _duration(default: int) -> JsonSchema:
@@ -37,8 +41,14 @@ def token_schemas() -> Schemas:
         "collectionId": STRING,
         "projectId": STRING,
         **session,
-        "direct": {**direct, "description": "Usable as it is; its first refresh gives a session token."},
-        "exchange": {**exchange, "description": "Can only be refreshed; each time gives a session token."},
+        "direct": {
+            **direct,
+            "description": "Can be used directly; its first refresh returns a session token.",
+        },
+        "exchange": {
+            **exchange,
+            "description": "Can only be refreshed; every refresh returns a session token.",
+        },
         "token": {**optional({"direct": direct, "exchange": exchange}), "description": "Another form."},
         "url": _URL,
     }

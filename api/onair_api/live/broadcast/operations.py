@@ -22,8 +22,8 @@ from onair_crds.resources.enums import ImageFormat
 
 PATH = "/live/v2/collection/{collectionId}/project/{projectId}/broadcast"
 SERVICE = "live.v21.ProjectService"
-OPENS_ROOM = "Also open the project's WebRTC room, where it has one."
-CLOSES_ROOM = "Also close the project's WebRTC room, where it has one."
+OPENS_ROOM = "Also open the project's WebRTC room, if it has one."
+CLOSES_ROOM = "Also close the project's WebRTC room, if it has one."
 
 BROADCASTS = (
     Operation(
@@ -36,7 +36,7 @@ BROADCASTS = (
         docs=Docs(
             "broadcasts",
             "Put a project on air",
-            "Gives the id of the run; of the present one where the project is on air already.",
+            "Returns the id of the broadcast; if the project is on air already, that of the present one.",
         ),
         errors=Errors(contended=True),
     ),
@@ -47,7 +47,7 @@ BROADCASTS = (
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(Broadcasts, Broadcasts.stop),
         messages=Messages(None, "Empty", query=(Flag("webrtcStop", CLOSES_ROOM),)),
-        docs=Docs("broadcasts", "Take a project off air", "Succeeds where nothing is on air."),
+        docs=Docs("broadcasts", "Take a project off air", "Succeeds if nothing is on air."),
         errors=Errors(contended=True),
     ),
     Operation(
@@ -73,8 +73,8 @@ BROADCASTS = (
         docs=Docs(
             "broadcasts",
             "Take a snapshot of a running broadcast",
-            "A JPEG, at most one key-frame interval old; with `Accept: application/json` within a "
-            "record. FAILED_PRECONDITION where no broadcast runs.",
+            "A JPEG, at most one key-frame interval old; with `Accept: application/json`, in a "
+            "JSON object. FAILED_PRECONDITION if no broadcast runs.",
         ),
     ),
 )

@@ -22,7 +22,7 @@ def broadcast_schemas() -> Schemas:
             "error": {**enumeration(BroadcastError), "description": "Why the run ended by itself."},
             "reason": {
                 **STRING,
-                "description": "Why the broadcast is as it is, in a word: the reason of the project's"
+                "description": "Why the broadcast is in this state: the reason of the project's"
                 " condition OnAir where that is False, such as Slate, else of Ready, such as NoCapacity.",
             },
             "message": {**STRING, "description": "The same as a sentence. Not shown to GUEST and VIEWER."},

@@ -56,7 +56,7 @@ COLLECTIONS = (
                 Flag("populateSources", "Include the live sources.", default=True),
             ),
         ),
-        docs=Docs("collections", "Read a collection", "Its projects come with everything that they own."),
+        docs=Docs("collections", "Read a collection", "Includes its projects with everything that they own."),
     ),
     Operation(
         name="UpdateCollection",

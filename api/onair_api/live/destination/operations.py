@@ -27,7 +27,7 @@ DESTINATIONS = (
         docs=Docs(
             "destinations",
             "Create a destination",
-            "Secrets of the address go into a Kubernetes Secret; only hosts and co-hosts can read them.",
+            "Secrets of the address are stored in a Kubernetes Secret; only hosts and co-hosts see them.",
         ),
     ),
     Operation(
@@ -37,7 +37,7 @@ DESTINATIONS = (
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Destinations, Destinations.get),
         messages=Messages(None, "DestinationResponse"),
-        docs=Docs("destinations", "Read a destination", "Secrets are shown to hosts and co-hosts alone."),
+        docs=Docs("destinations", "Read a destination", "Secrets are shown only to hosts and co-hosts."),
     ),
     Operation(
         name="UpdateDestination",
@@ -66,7 +66,7 @@ DESTINATIONS = (
         messages=Messages(
             None,
             "DeleteDestinationResponse",
-            query=(Flag("force", "Delete it although it is enabled."),),
+            query=(Flag("force", "Delete it even if it is enabled."),),
         ),
         docs=Docs(
             "destinations", "Delete a destination", "FAILED_PRECONDITION while it is enabled, unless forced."

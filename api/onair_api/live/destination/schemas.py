@@ -26,7 +26,7 @@ def destination_schemas() -> Schemas:
     schemas["Destination"] = resource_schema(DESTINATION_MESSAGE, ids, schemas, {"connect": CONNECT})
     schemas["Destination"]["properties"] |= {
         "since": {**TIME, "description": "When connect last changed."},
-        "lastError": {**STRING, "description": "What went wrong last; gone with the next connection."},
+        "lastError": {**STRING, "description": "What went wrong last; removed with the next connection."},
     }
     destination = {"destination": reference("Destination")}
     return schemas | {

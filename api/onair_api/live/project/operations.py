@@ -115,7 +115,7 @@ PROJECTS = (
         docs=Docs(
             "sources",
             "Change a project's trigger on a live source",
-            "Only the fields that `updateMask` names; `trigger` alone, absent from the body, removes it.",
+            "Only the fields that `updateMask` names; naming `trigger` without giving one removes it.",
         ),
         errors=Errors(contended=True),
     ),

@@ -52,7 +52,7 @@ class JoinIdentities:
                 await self._values.put(f"{room}:of:{token}", identity, REMEMBERED_S)
                 await self._values.put(f"{room}:by:{identity}", token, REMEMBERED_S)
                 return identity
-        raise ResourceExhausted("this user is in the room too often", retry_after_s=RESERVED_S)
+        raise ResourceExhausted("this user is in the room too many times", retry_after_s=RESERVED_S)
 
     async def token_of(self, room: str, identity: str) -> str | None:
         """Fingerprint of the access token that last got an identity; None where it is not known any more."""

@@ -23,8 +23,8 @@ ROOMS = (
         docs=Docs(
             "webrtc",
             "Open a project's WebRTC room",
-            "Succeeds where it is open. FAILED_PRECONDITION where the project has no `webrtc.hosted`, or the "
-            "installation no room server.",
+            "Succeeds if it is open. FAILED_PRECONDITION if the project has no `webrtc.hosted`, or the "
+            "installation has no room server.",
         ),
         errors=Errors(contended=True, more=(Code.INVALID_ARGUMENT,)),
     ),
@@ -38,7 +38,7 @@ ROOMS = (
         docs=Docs(
             "webrtc",
             "Close a project's WebRTC room",
-            "Disconnects everybody. Succeeds where it is closed. FAILED_PRECONDITION as for its opening.",
+            "Disconnects everybody. Succeeds if it is closed. FAILED_PRECONDITION as for opening it.",
         ),
         errors=Errors(contended=True, more=(Code.INVALID_ARGUMENT,)),
     ),

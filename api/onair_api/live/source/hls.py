@@ -105,7 +105,7 @@ class HlsPreviews:
             try:
                 return (await bounded_body(response, MAX_PLAYLIST_BYTES)).decode()
             except ValueError as error:
-                raise Unavailable("the gateway's playlist is not to be read") from error
+                raise Unavailable("the gateway's playlist cannot be read") from error
 
     @contextlib.asynccontextmanager
     async def segment(self, token: str, name: str) -> AsyncIterator[tuple[int, AsyncIterator[bytes]]]:
@@ -149,7 +149,7 @@ class HlsPreviews:
     async def _verified(self, token: str, secret: bytes, purpose: Purpose) -> PlayToken:
         found = decode(token, secret, purpose, time.time())
         if found is None or await self._has_ended(found):
-            raise Unauthenticated("the address of the preview is not valid any more; ask for another")
+            raise Unauthenticated("the address of the preview is no longer valid; request another")
         return found
 
     def _source(self, token: PlayToken) -> Entry:

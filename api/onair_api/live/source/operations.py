@@ -35,8 +35,7 @@ SOURCES = (
         docs=Docs(
             "sources",
             "Create a live source",
-            "Needs the scope SCOPE_VAPI_CREATE. Where it is pushed to is assigned, and comes with "
-            "the response.",
+            "Needs the scope SCOPE_VAPI_CREATE. The address to push to is assigned, and is in the response.",
         ),
     ),
     Operation(
@@ -46,7 +45,11 @@ SOURCES = (
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Sources, Sources.get),
         messages=Messages(None, "SourceResponse"),
-        docs=Docs("sources", "Read a live source", "Stream key, stream id and url are shown to hosts alone."),
+        docs=Docs(
+            "sources",
+            "Read a live source",
+            "Stream key, stream id and url are shown only to hosts and co-hosts.",
+        ),
     ),
     Operation(
         name="GetSourceHlsPreview",
@@ -58,8 +61,8 @@ SOURCES = (
         docs=Docs(
             "sources",
             "Where a live source can be watched by HLS",
-            "The url carries a token of its own, by which a player has to begin within five minutes; it goes "
-            "on until the access token ends. While the source is not connected the response is NOT_FOUND.",
+            "The url has its own token: a player must start within five minutes, and can play until the "
+            "access token ends. While the source is not connected the response is NOT_FOUND.",
         ),
     ),
     Operation(
@@ -76,7 +79,7 @@ SOURCES = (
         docs=Docs(
             "sources",
             "Change a live source",
-            "Only the fields that `updateMask` names. The stream key stays, also from RTMP to SRT.",
+            "Only the fields that `updateMask` names. The stream key stays the same, even from RTMP to SRT.",
         ),
         errors=Errors(contended=True),
     ),
@@ -94,7 +97,7 @@ SOURCES = (
         docs=Docs(
             "sources",
             "Delete a live source",
-            "It leaves the projects that it is in; FAILED_PRECONDITION while one broadcasts, unless forced.",
+            "Removes it from its projects; FAILED_PRECONDITION while one of them broadcasts, unless forced.",
         ),
         errors=Errors(contended=True),
     ),

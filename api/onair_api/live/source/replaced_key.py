@@ -33,7 +33,7 @@ def without_key(message: JsonObject) -> tuple[JsonObject, str | None]:
     given = address.get(member) if isinstance(address, dict) else None
     if isinstance(given, dict) and given.get(field) is not None:
         path = f"address.{member}.{field}"
-        raise InvalidArgument(Violation(path, "is assigned: leave it out to have a new one"))
+        raise InvalidArgument(Violation(path, "is assigned: leave it out to get a new one"))
     rest = {name: value for name, value in message.items() if name not in MASK_NAMES}
     kept = [name for name, found in named.items() if not found]
     # Without a mask everything in the body would be applied.

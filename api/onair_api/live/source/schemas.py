@@ -36,7 +36,7 @@ def source_schemas() -> Schemas:
         "media": {**record({"video": VIDEO, "audio": AUDIO}, ()), "description": "What arrives."},
         "replacedKey": {
             **BOOLEAN,
-            "description": "True while it is connected by a stream key that has been replaced.",
+            "description": "True while it is connected with a stream key that has been replaced.",
         },
     }
     _add_assigned_fields(schemas)
@@ -52,11 +52,11 @@ def source_schemas() -> Schemas:
 
 def _add_assigned_fields(schemas: Schemas) -> None:
     """Fields that the service assigns; ignored where a request has them."""
-    secret = {**STRING, "readOnly": True, "description": "Assigned; shown to hosts and co-hosts alone."}
+    secret = {**STRING, "readOnly": True, "description": "Assigned; shown only to hosts and co-hosts."}
     assigned = {**STRING, "readOnly": True, "description": "Assigned."}
     schemas["PushedSource"]["properties"] |= {"key": secret, "streamId": secret, "url": secret}
     endpoint = record({"protocol": STRING, "region": STRING, "baseUrl": STRING}, ("protocol", "baseUrl"))
-    several = "Assigned: all addresses, where there are several."
+    several = "Assigned: all addresses, if there are several."
     schemas["PushedSource"]["properties"] |= {
         "baseUrl": {**assigned, "description": "Assigned; absent while no address is known."},
         "endpoints": {**array(endpoint), "readOnly": True, "description": several},

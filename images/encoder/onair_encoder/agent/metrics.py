@@ -16,8 +16,8 @@ DELAY_BUCKETS_S = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 DROPPED = "Captures that came so late that the previous frame was encoded again instead."
 DUPLICATED = "Frames that were encoded again because the next capture came late."
 CAPTURE_PHASE = "From when Chromium begins a frame until a capture is due, at most until the next one begins."
-CAPTURES_IN_STEP = "1 where captures are due when paints are on the screen, 0 where ffmpeg began late."
-CONFINED = "1 while the browser is kept to fewer CPUs, as its page takes all that there are."
+CAPTURES_IN_STEP = "1 if captures are due when paints are on the screen, 0 if ffmpeg began late."
+CONFINED = "1 while the browser is confined to fewer CPUs because its page takes all of them."
 OF_DESTINATION = ["destination", "kind"]
 
 
@@ -102,7 +102,7 @@ class AgentMetrics(Collector):
             "onair_destination_attempts", "Connection attempts.", labels=OF_DESTINATION
         )
         sessions = CounterMetricFamily(
-            "onair_destination_sessions", "Sessions that got connected.", labels=OF_DESTINATION
+            "onair_destination_sessions", "Sessions that were connected.", labels=OF_DESTINATION
         )
         sent = CounterMetricFamily(
             "onair_destination_sent_bytes",

@@ -9,7 +9,7 @@ _REASONS = {
     "ERR_CONNECTION_RESET": "connection reset",
     "ERR_ADDRESS_UNREACHABLE": "address unreachable",
     "ERR_INTERNET_DISCONNECTED": "no network",
-    "ERR_BLOCKED_BY_ADMINISTRATOR": "not an address that pages may be at",
+    "ERR_BLOCKED_BY_ADMINISTRATOR": "not an address that pages may use",
     "ERR_CERT_AUTHORITY_INVALID": "certificate of an unknown CA",
     "ERR_CERT_DATE_INVALID": "certificate has expired",
     "ERR_CERT_COMMON_NAME_INVALID": "certificate is for another name",

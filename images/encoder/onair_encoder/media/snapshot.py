@@ -46,7 +46,7 @@ class Snapshots:
         try:
             process = await start(*COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
         except OSError as error:
-            raise NoSnapshot("no process could be had to decode it") from error
+            raise NoSnapshot("no process could be started to decode it") from error
         try:
             async with asyncio.timeout(DECODE_TIMEOUT_S):
                 output, _ = await process.communicate(encode_file(packets))

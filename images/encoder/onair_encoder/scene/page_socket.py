@@ -95,7 +95,7 @@ class PageSockets:
         # What else is on the page, such as a frame of a layer's, learns nothing of the scene.
         origin = request.headers.get("Origin")
         if origin is None or origin not in (OURS, self.page_origin):
-            raise web.HTTPForbidden(text="this page is not told scenes")
+            raise web.HTTPForbidden(text="scenes are not sent to this page")
         socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, compress=False, max_msg_size=MAX_MESSAGE)
         await socket.prepare(request)
         page = _Page(socket, lambda: self._state().wire())

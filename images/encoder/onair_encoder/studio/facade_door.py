@@ -72,7 +72,7 @@ class FacadeDoor:
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         origin = request.headers.get("Origin")
         if self._facade is None or origin is None or origin != self._origin:
-            raise web.HTTPForbidden(text="this page is not let in")
+            raise web.HTTPForbidden(text="this page is not admitted")
         path = request.raw_path.removeprefix(FACADE_PATH)
         if not _is_of(self._interfaces, path.partition("?")[0]):
             raise web.HTTPNotFound

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.media
 
 def test_files_of_the_container_are_no_pages(show: HostileShow) -> None:
     show.open("file:///etc/passwd")
-    show.wait_error("file: not an address that pages may be at")
+    show.wait_error("file: not an address that pages may use")
     page = """<iframe src="file:///etc/passwd"></iframe><script>
     fetch('file:///etc/passwd').then(() => say('file read'), () => say('file refused'));
     window.open('file:///etc/passwd');

@@ -26,7 +26,7 @@ FAILURES = [
         "CrashLoopBackOff",
         "back-off 10s restarting failed container",
         "ContainerFailed",
-        "container browser ends again and again; see its log",
+        "container browser keeps ending; see its log",
     ),
 ]
 

@@ -110,7 +110,7 @@ async def test_of_two_encoders_that_two_ingest_pods_let_in_the_first_stays(
         async def told() -> bool:
             items = (await operated_namespace.client.list(EVENTS, operated_namespace.namespace))["items"]
             return [each["message"] for each in items if each["reason"] == "SecondPublisher"] == [
-                f"disconnected: {NAME} had a second publisher, as {OTHER} has one"
+                f"disconnected: {NAME} had a second publisher, while {OTHER} has one"
             ]
 
         await until(told, "events")

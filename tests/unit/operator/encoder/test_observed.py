@@ -30,7 +30,7 @@ def pod(waiting: Document, *conditions: Document) -> PodView:
     [
         ("ImagePullBackOff", ("ImagePullFailed", "onair/encoder:x: why")),
         ("CreateContainerError", ("ContainerFailed", "container browser: why")),
-        ("CrashLoopBackOff", ("ContainerFailed", "container browser ends again and again; see its log")),
+        ("CrashLoopBackOff", ("ContainerFailed", "container browser keeps ending; see its log")),
     ],
 )
 def test_a_container_that_cannot_start_is_a_failure_since_it_was_last_ready(
@@ -76,7 +76,7 @@ def test_a_container_that_must_end_before_the_others_start_is_a_failure_while_th
         "metadata": {"name": "show-run-1", "uid": "u", "creationTimestamp": CREATED},
         "status": {"containerStatuses": [waiting], "initContainerStatuses": [first]},
     }
-    reason = "container network ends again and again; see its log"
+    reason = "container network keeps ending; see its log"
     assert PodView.of(document).failure == ("ContainerFailed", reason)
 
 

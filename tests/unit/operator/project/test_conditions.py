@@ -126,14 +126,14 @@ def test_a_used_id_is_named_once_as_an_event() -> None:
     observed = world(project(id="run", status={"broadcast": run("Stopped", stop=format_time(NOW))}))
     (event,) = [action for action in plan(observed) if isinstance(action, ResourceEvent)]
     assert event.reason == "BroadcastIdUsed"
-    assert event.message.startswith("broadcast.id run is used up")
+    assert event.message.startswith("broadcast.id run belongs to a run that has ended")
     assert not [action for action in plan(settled(observed)) if isinstance(action, ResourceEvent)]
 
 
 def test_a_refused_pod_says_what_the_cluster_says() -> None:
     waiting = world(project(status={"broadcast": run("Waiting")}), refusal=QUOTA)
     message = status_of(waiting).conditions[0].message
-    assert message.endswith("retried. It says: " + QUOTA.message)
+    assert message.endswith("retrying. It says: " + QUOTA.message)
 
 
 @pytest.mark.parametrize(("times", "reason"), [(1, "Waiting"), (2, "Waiting"), (3, "PodRefused")])

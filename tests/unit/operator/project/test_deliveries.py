@@ -97,7 +97,7 @@ def test_a_destination_whose_secret_is_gone_goes_on_with_what_the_encoder_has() 
     status = told(observed, "main")
     assert status.connect == "Connected"
     assert (status.conditions[0].status, status.conditions[0].reason) == ("False", "SecretNotFound")
-    assert status.last_error == "Secret key does not exist; the encoder goes on with what it has"
+    assert status.last_error == "Secret key does not exist; the encoder continues with what it has"
 
 
 def test_an_encoder_that_never_had_the_secret_cannot_go_on() -> None:

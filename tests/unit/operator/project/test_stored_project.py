@@ -89,7 +89,7 @@ def test_field_and_rule_are_told_once_and_no_run_begins() -> None:
 def test_a_show_on_air_goes_on_as_it_was() -> None:
     observed = live(HUGE, encoder())
     assert (broadcast_of(observed).phase, ready_of(observed)) == ("Running", ("False", "Invalid"))
-    assert status_of(observed).conditions[0].message.startswith("the broadcast goes on as it was")
+    assert status_of(observed).conditions[0].message.startswith("the broadcast continues as it was")
     assert pushes(observed) == [], "its encoder has the programme that it had"
 
 

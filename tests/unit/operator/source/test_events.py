@@ -26,7 +26,7 @@ def store() -> Store:
         ("Disabled", "a publisher tried the key of camera, which is disabled, from 203.0.113.40"),
         (
             "WrongProtocol",
-            "a publisher tried the key of camera by a protocol that it does not come by, from 203.0.113.40",
+            "a publisher tried the key of camera by another protocol than its own, from 203.0.113.40",
         ),
     ],
 )

@@ -112,4 +112,6 @@ def test_media_that_change_are_told() -> None:
 def test_a_key_that_was_replaced_is_told_while_it_is_connected() -> None:
     flows = settled(observed_source(sightings=[sighting(stream_state(KEY_STREAM))]))
     replaced = ObservedSource(**{**vars(flows), "key_stream": "another"})
-    assert events(replaced) == [("KeyReplaced", "it stays connected by its former key until it disconnects")]
+    assert events(replaced) == [
+        ("KeyReplaced", "it stays connected with its former key until it disconnects")
+    ]

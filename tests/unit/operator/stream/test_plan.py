@@ -79,7 +79,7 @@ def test_of_two_publishers_of_a_key_the_one_of_the_status_stays(holder: str, end
         ResourceEvent(
             its_source,
             "SecondPublisher",
-            f"disconnected: {ends} had a second publisher, as {holder} has one",
+            f"disconnected: {ends} had a second publisher, while {holder} has one",
             warning=True,
         ),
         Requeue(Key("Stream", KEY_STREAM), 1.0),

@@ -175,7 +175,7 @@ class BucketRequests:
             raise self._broken_off() from error
 
     def _broken_off(self) -> SessionError:
-        return SessionError(f"{self.server} broke the connection off")
+        return SessionError(f"{self.server} closed the connection")
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:

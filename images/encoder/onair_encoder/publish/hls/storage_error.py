@@ -13,11 +13,11 @@ _PERMANENT = {
     "AccessDenied": "access to bucket {bucket} is denied",
     "AllAccessDisabled": "access to bucket {bucket} is denied",
     "AccountProblem": "access to bucket {bucket} is denied",
-    "AccessControlListNotSupported": "bucket {bucket} takes no access rules of objects (acl)",
+    "AccessControlListNotSupported": "bucket {bucket} does not support access rules of objects (acl)",
     "InvalidAccessKeyId": "the access key is not known to {server}",
     "XAdminUserNotFound": "the access key is not known to {server}",  # versitygw
     "InvalidToken": "the session token is refused by {server}",
-    "SignatureDoesNotMatch": "the secret key does not fit the access key",
+    "SignatureDoesNotMatch": "the secret key does not match the access key",
     "ExpiredToken": "the session token has expired",
     "AuthorizationHeaderMalformed": "bucket {bucket} is not in region {region}",
     "PermanentRedirect": "bucket {bucket} is not in region {region}",

@@ -148,7 +148,7 @@ class Upload:
             self._count()
             await self._store_end()
         seconds = self._presentation.storage.max_duration_ms / 1000
-        self._destination.disconnected(f"the recording has its longest duration of {seconds:g} s")
+        self._destination.disconnected(f"the recording has reached its maximum duration of {seconds:g} s")
 
     async def _store_waiting(self) -> None:
         spool, presentation = self._spool_writer.spool, self._presentation

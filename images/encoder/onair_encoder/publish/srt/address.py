@@ -46,7 +46,7 @@ class SrtAddress:
         if asked.get("mode", "caller") != "caller":
             raise SessionError("the url asks for a mode other than caller", permanent=True)
         if "passphrase" in asked:
-            raise SessionError("the url holds a passphrase, which belongs into a Secret", permanent=True)
+            raise SessionError("the url has a passphrase, which belongs in a Secret", permanent=True)
         stream_id = asked.get("streamid") or key or ""
         if len(stream_id.encode()) > MAX_STREAM_ID:
             raise SessionError(f"the stream id is longer than {MAX_STREAM_ID} bytes", permanent=True)

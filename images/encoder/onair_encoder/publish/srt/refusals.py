@@ -53,5 +53,5 @@ def refusal(server: str, error: int, reason: int) -> SessionError:
         return SessionError(f"no response from {server}")
     words, permanent = _REASONS.get(reason, (f"the server refused, reason {reason}", False))
     if reason < _APPLICATION and reason not in _REASONS:
-        words = f"no session could be had (SRT error {error}, reason {reason})"
+        words = f"no session could be opened (SRT error {error}, reason {reason})"
     return SessionError(f"{server}: {words}", permanent=permanent)

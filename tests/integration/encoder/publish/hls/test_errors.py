@@ -26,7 +26,7 @@ pytestmark = pytest.mark.media
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"secret_key": "wrong"}, "the secret key does not fit the access key"),
+        ({"secret_key": "wrong"}, "the secret key does not match the access key"),
         ({"access_key": "nobody"}, "the access key is not known to"),
         ({"secret_key": ""}, "the access key or its secret is empty"),
         ({"bucket": "elsewhere"}, "bucket elsewhere was not found"),

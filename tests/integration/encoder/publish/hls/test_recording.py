@@ -123,7 +123,7 @@ async def test_a_recording_ends_at_its_longest_duration(tmp_path: Path) -> None:
         short = server.destination(vod=True, max_duration_ms=3000)
         publisher = hls_publisher(short, fan_out)
         words = await until_error(publisher)
-        assert words == "the recording has its longest duration of 3 s"
+        assert words == "the recording has reached its maximum duration of 3 s"
         closed = text_of(folder / "run.m3u8")
         assert closed.endswith("#EXT-X-ENDLIST\n")
         assert len(names(closed)) == 3

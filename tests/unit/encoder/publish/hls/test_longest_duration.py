@@ -20,7 +20,7 @@ async def complete(hls: HlsInMemory, segments: int) -> DestinationPublisher:
     """One of so many segments, while the show goes on."""
     publisher = await hls.publisher(hls.wanted(max_duration_ms=ms(segments)))
     hls.programme.segments(segments + 2)
-    await hls.bucket.until(lambda: "longest" in (publisher.destination.state.last_error or ""), "complete")
+    await hls.bucket.until(lambda: "maximum" in (publisher.destination.state.last_error or ""), "complete")
     assert hls.bucket.text(RUN).endswith(END)
     assert len(names(hls.bucket.text(RUN))) == segments
     return publisher

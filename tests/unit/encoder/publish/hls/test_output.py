@@ -265,7 +265,7 @@ async def test_a_complete_recording_waits_for_nothing(hls: HlsInMemory) -> None:
     hls.programme.segments(6)
     await bucket.until(lambda: len(list(hls.disk.rglob("*.ts"))) >= 4, "segments wait")
     bucket.release()
-    await bucket.until(lambda: "longest" in (publisher.destination.state.last_error or ""), "complete")
+    await bucket.until(lambda: "maximum" in (publisher.destination.state.last_error or ""), "complete")
     assert publisher.destination.state.waiting_s == 0.0
     assert publisher.destination.counters.queued_bytes == 0
     assert not list(hls.disk.rglob("*.ts"))

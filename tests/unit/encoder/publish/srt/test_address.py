@@ -36,7 +36,7 @@ def test_addresses(url: str, key: str | None, expected: tuple[str, str, int, int
         ("srt://a.example:9000?latency=soon", "latency"),
         ("srt://a.example:9000?latency=30001", "latency"),
         ("srt://a.example:9000?pbkeylen=8", "pbkeylen"),
-        ("srt://a.example:9000?passphrase=0123456789", "belongs into a Secret"),
+        ("srt://a.example:9000?passphrase=0123456789", "belongs in a Secret"),
         (f"srt://a.example:9000?streamid={'x' * 513}", "longer than 512"),
     ],
 )

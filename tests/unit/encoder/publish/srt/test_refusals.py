@@ -17,7 +17,7 @@ from onair_encoder.publish.srt.refusals import refusal
         (1002, 1409, "a:1: the stream id is in use", False),
         (1002, 2, "a:1: the server refused without a reason", False),
         (1002, 2222, "a:1: the server refused, reason 2222", False),
-        (1002, 6, "a:1: no session could be had (SRT error 1002, reason 6)", False),
+        (1002, 6, "a:1: no session could be opened (SRT error 1002, reason 6)", False),
     ],
 )
 def test_refusals_become_words(error: int, reason: int, words: str, permanent: bool) -> None:
