@@ -81,9 +81,19 @@ def test_ranges_that_are_allowed_are_in_a_rule_without_exceptions() -> None:
 @pytest.mark.parametrize(
     ("options", "components"),
     [
-        ((), {"api": 8080, "ingest": 8448, "demo": 8000, "mediamtx": 1935}),
-        (("--set", "demo.enabled=false,mediamtx.enabled=false"), {"api": 8080, "ingest": 8448}),
-        (("--set", "ingest.enabled=false,demo.enabled=false,mediamtx.enabled=false"), {"api": 8080}),
+        ((), {"api": 8080, "ingest": 8448, "livekit": 7880, "demo": 8000, "mediamtx": 1935}),
+        (
+            ("--set", "demo.enabled=false,mediamtx.enabled=false"),
+            {"api": 8080, "ingest": 8448, "livekit": 7880},
+        ),
+        (
+            ("--set", "demo.enabled=false,mediamtx.enabled=false,rooms.media.exposure=HostNetwork"),
+            {"api": 8080, "ingest": 8448},
+        ),
+        (
+            ("--set", "ingest.enabled=false,rooms.enabled=false,demo.enabled=false,mediamtx.enabled=false"),
+            {"api": 8080},
+        ),
     ],
 )
 def test_of_our_own_pods_encoders_reach_what_they_need(
