@@ -1,4 +1,4 @@
-"""A site by https at an address that Chromium takes for one of the internet, and what its pages say."""
+"""A site at an address that Chromium takes for one of the internet, and what its pages say."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header('Cache-Control', 'no-store')
         self.end_headers()
         self.wfile.write(body)
-server = http.server.ThreadingHTTPServer(('0.0.0.0', 443), Handler)
-context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-context.load_cert_chain('{FOLDER}/server.crt', '{FOLDER}/server.key')
-server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+secure = sys.argv[1] == 'https'
+server = http.server.ThreadingHTTPServer(('0.0.0.0', 443 if secure else 80), Handler)
+if secure:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain('{FOLDER}/server.crt', '{FOLDER}/server.key')
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 print('ready', flush=True)
 server.serve_forever()
 """
@@ -45,7 +47,12 @@ SAY = "<!doctype html><script>const say = text => fetch('/said/' + encodeURIComp
 class PublicSite:
     """Use as a context manager, in a network of Docker that has its address."""
 
-    def __init__(self, folder: Path, network: str, page: str) -> None:
+    def __init__(self, folder: Path, network: str, page: str, scheme: str = "https") -> None:
+        """
+        Args:
+            scheme: http or https, with a certificate of its own CA.
+        """
+        self._scheme = scheme
         self.name = f"onair-test-site-{uuid.uuid4().hex[:8]}"
         self._network, self._folder = network, folder
         folder.mkdir()
@@ -60,7 +67,7 @@ class PublicSite:
         docker(
             *("run", "-d", "--name", self.name, "--network", self._network, "--ip", ADDRESS),
             *("--user", "0:0", "-v", f"{self._folder}:{FOLDER}:ro", "--entrypoint", "python3"),
-            *(own_image("encoder"), "-c", SERVER),
+            *(own_image("encoder"), "-c", SERVER, self._scheme),
         )
         wait_for(lambda: "ready" in self._lines(), "the public site listens", START_TIMEOUT_S)
         return self
@@ -70,11 +77,11 @@ class PublicSite:
 
     @property
     def url(self) -> str:
-        return f"https://{ADDRESS}/"
+        return f"{self._scheme}://{ADDRESS}/"
 
-    def said(self) -> set[str]:
+    def said(self) -> list[str]:
         """What pages have said so far."""
-        return {unquote(line[5:]) for line in self._lines() if line.startswith("said ")}
+        return [unquote(line[5:]) for line in self._lines() if line.startswith("said ")]
 
     def _lines(self) -> list[str]:
         done = subprocess.run(["docker", "logs", self.name], check=False, capture_output=True, text=True)
