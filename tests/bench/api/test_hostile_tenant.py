@@ -16,7 +16,7 @@ from tests.support.own_cpus import on_its_own_cpus
 from tests.support.quiet_tenant import QuietTenant
 from tests.support.replica import LOAD, MeasuredProcess, ReplicaProcess
 
-from onair_api.settings import EventSettings, RateLimitSettings
+from onair_api.settings import EventSettings
 from onair_crds.shapes import JsonObject
 
 STREAMS, WILDCARDS = 1000, 256
@@ -26,8 +26,6 @@ BOUND = 2.0
 MADE_S = 120
 """Until the attacker has an answer to all that it asked."""
 LIMIT = "api.rateLimits.perToken"
-RATE = RateLimitSettings().per_token / RateLimitSettings().window_s
-"""Requests a second that a token may make."""
 
 
 def p99(of: list[float]) -> float:
@@ -63,7 +61,6 @@ def test_a_hostile_tenant_costs_another_little(
     report(f"{tenant}: CPU of the facade meanwhile", [used / MEASURED_S], "core")
     said, _ = attacker.process.communicate("end\n", timeout=MADE_S)
     print(f"the attacker was answered: {said.strip()}")
-    report_attack(json.loads(said), tenant, report)
     ratios = []
     for what, mine, beside in zip(("request", "publish → event"), alone, among, strict=True):
         for name, percentile in (("p50", statistics.median), ("p99", p99)):
@@ -71,6 +68,7 @@ def test_a_hostile_tenant_costs_another_little(
             report(f"{tenant}: another's {what} beside it, {name}", [percentile(beside)], "ms")
         ratio = p99(beside) / p99(mine)
         ratios.append(report(f"{tenant}: {what} p99, beside it ÷ alone", [ratio], "×", BOUND))
+    report_attack(json.loads(said), tenant, report)
     if apart:
         assert max(ratios) < 2 * BOUND
 
@@ -84,19 +82,19 @@ def assert_began(began: JsonObject) -> None:
 
 def report_attack(said: JsonObject, tenant: str, report: Callable[..., float]) -> None:
     """Fails where a part of the attack was neither accepted nor refused by the quota that is there for it."""
-    seconds = said["seconds"]
-    assert seconds >= MEASURED_S
-    wildcards, metadata, streams = said["wildcards"], said["metadata"], said["streams"]
+    seconds, wildcards, metadata, streams = (
+        said[each] for each in ("seconds", "wildcards", "metadata", "streams")
+    )
+    assert seconds > 0.9 * MEASURED_S
     assert wildcards["asked"] == (STREAMS - 1) * WILDCARDS
     assert wildcards["accepted"] + sum(wildcards["refused"].values()) == wildcards["asked"]
     assert wildcards["refused"].keys() <= {LIMIT, "api.events.namesPerToken", "api.events.wildcardsPerToken"}
-    assert wildcards["accepted"] >= RATE
+    assert wildcards["accepted"] > STREAMS, "of the patterns that its token has"
+    assert wildcards["refused"][LIMIT] > 0
     assert streams["ended"] == 0
     for part in ("publish", "metadata", "foreign"):
         assert said[part]["refused"].keys() <= {f"429 {LIMIT}"}, part
-        assert said[part]["accepted"] > 0, part
-    accepted = sum(said[part]["accepted"] for part in ("publish", "metadata", "foreign"))
-    assert accepted >= RATE * MEASURED_S / 2, "the other token is used up"
+        assert said[part]["accepted"] > seconds, f"{part}: all the time"
     report(f"{tenant}: streams that it has open", [STREAMS], "")
     for verdict, answers in (("accepted", wildcards["accepted"]), *wildcards["refused"].items()):
         report(f"{tenant}: wildcards asked for, {verdict}", [answers], "")

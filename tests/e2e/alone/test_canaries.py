@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import base64
+import subprocess
 import uuid
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 import pytest
-from tests.support.canaries import PROGRAMS, core_dumps, places, secrets_of, spellings, tokens_in
+from tests.support.canaries import (
+    PROGRAMS,
+    core_dumps,
+    nodes,
+    on_node,
+    places,
+    secrets_of,
+    spellings,
+    tokens_in,
+)
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster, connect_of
 from tests.support.foreign_servers import BUCKET, ForeignCredentials, ForeignServers
 from tests.support.helm import KEYS
@@ -40,6 +50,7 @@ new WebSocket(`ws://127.0.0.1:8000/none${location.search}`);
 """Tells whoever listens of its address, and so of its token, as pages do that nobody had looked at."""
 IN_ITS_SOURCE = ("key of a pull", "password of a pull", "key of a pull that fails")
 """In the url of what is pulled, which is in its spec."""
+PLANTED = "planted"
 WHITE = 220
 """What is brighter in the mean is the scene's one layer."""
 
@@ -287,6 +298,22 @@ def is_read(cluster: LocalCluster) -> bool:
     return any(readers)
 
 
+def found_in(sought: Collection[tuple[str, str]], seen: Mapping[str, str]) -> set[tuple[str, str]]:
+    """What is in which places: secrets by their names, and all that has the form of a token.
+
+    Args:
+        sought: names and values.
+        seen: what each place says.
+    """
+    found = {
+        (name, place)
+        for name, value in sought
+        for place, text in seen.items()
+        if any(spelling in text for spelling in spellings(value))
+    }
+    return found | {("a token", place) for place, text in seen.items() if tokens_in(text)}
+
+
 def assert_nowhere(cluster: LocalCluster, given: dict[str, str], stored: Collection[str]) -> None:
     """
     Args:
@@ -316,17 +343,40 @@ def assert_nowhere(cluster: LocalCluster, given: dict[str, str], stored: Collect
     ):
         texts = [text for place, text in seen.items() if place.startswith(kind)]
         assert any(known in text for text in texts), f"{kind} were looked at"
-    found = {
-        (name, place)
-        for value, name in sought.items()
-        for place, text in seen.items()
-        if any(spelling in text for spelling in spellings(value))
-    }
-    found |= {("a token", place) for place, text in seen.items() if tokens_in(text)}
     objects = f"objects in {SHOWS}"
     in_spec = {name: seen[objects].count(given[name]) for name in IN_ITS_SOURCE}
     assert in_spec == dict.fromkeys(IN_ITS_SOURCE, 1), "in the url that is pulled, as its owner gave it"
-    assert found == {(name, objects) for name in IN_ITS_SOURCE}
+    named = {(name, value) for value, name in sought.items()}
+    assert found_in(named, seen) == {(name, objects) for name in IN_ITS_SOURCE}
+
+
+def test_what_is_in_any_of_the_places_is_found(cluster: LocalCluster, given: Given) -> None:
+    """Or the search would show nothing."""
+    (node, *_) = nodes(cluster)
+    (facade, *_) = cluster.list("pod", "app.kubernetes.io/component=api", SYSTEM)
+    pod, its_node = facade["metadata"]["name"], facade["spec"]["nodeName"]
+    written = f"open('/proc/1/fd/1', 'w').write('{given['log']}\\n')"
+    cluster.kubectl("-n", SYSTEM, "exec", pod, "--", "python3", "-c", written)
+    on_node(node, f"echo {given['journal']} | systemd-cat")
+    cluster.shows("create", "configmap", PLANTED, f"--from-literal=text={given['object']}")
+    environment = ("docker", "exec", "-i", "-e", f"PLANTED={given['environment']}", node)
+    with subprocess.Popen([*environment, "sh", "-c", "read line", given["argument"]], stdin=subprocess.PIPE):
+        try:
+            wanted = {
+                ("log", f"log of {pod}"),
+                ("log", f"logs that {its_node} keeps"),
+                ("journal", f"log of {node}"),
+                ("object", f"objects in {SHOWS}"),
+                ("environment", f"environments on {node}"),
+                ("argument", f"command lines on {node}"),
+            }
+            cluster.until("all is found", lambda: wanted <= found_in({*given.items()}, dict(places(cluster))))
+        finally:
+            cluster.shows("delete", "configmap", PLANTED)
+    for spelling in (given["log"], f'"{given["log"]}"', base64.b64encode(given["log"].encode()).decode()):
+        assert found_in({("log", given["log"])}, {"a place": spelling})
+    token = str(cluster.shows("create", "token", "default")).strip()
+    assert found_in(set(), {"a place": f"Bearer {token}"}) == {("a token", "a place")}
 
 
 def test_none_of_our_processes_leaves_a_core_dump(on_air: LiveShow, cluster: LocalCluster) -> None:

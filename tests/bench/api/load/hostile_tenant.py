@@ -2,11 +2,11 @@
 
     python hostile_tenant.py PORT TOKEN-OF-STREAMS TOKEN-OF-REQUESTS STREAMS WILDCARDS
 
-Opens streams that take everything. One of them asks for so many wildcard subscriptions beside, and once these
-are answered a line is printed. Then all others ask for as many, while events are published to all of them, a
-project is changed with a quarter of a megabyte of metadata four times a second, and foreign ids are read as
-fast as the answers come: with another token, so that neither part uses up what the other may ask. Once it is
-ended it prints what the facade did with each part.
+Opens streams that take everything. One of them asks for so many wildcard subscriptions beside, and once
+these are answered a line is printed. Then all others ask for as many, while events are published to all of
+them, four projects get 250 kB of metadata a second each, and foreign ids are read as fast as the answers
+come: with another token, so that neither part uses up what the other may ask. Once it is ended it prints
+what the facade did with each part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ import uvloop
 from tests.support.waiting import until
 
 METADATA_BYTES = 250_000
-METADATA_PER_S = 4
+PROJECTS = 4
+"""Each is changed once a second."""
+AT_ONCE = 8
+"""Requests of a kind that are under way."""
 PUBLISHED = {"name": "flood", "payload": {"text": "x" * 1000}}
 LONGEST_REPLY = 1000
 """Bytes. What is longer is an event."""
@@ -233,7 +236,7 @@ async def main(port: int, tokens: list[str], count: int, wildcards: int) -> None
     ) as http:
         collection = (await http.post("/live/v2/collection", json={})).json()["collection"]["collectionId"]
         path = f"/live/v2/collection/{collection}/project"
-        project = (await http.post(path, json={})).json()["project"]["projectId"]
+        projects = [(await http.post(path, json={})).json()["project"]["projectId"] for _ in range(PROJECTS)]
         first, *others = streams = await opened(port, streams_token, count)
         first.ask(names)
         await until(lambda: are_answered([first]), "the first one is answered", ANSWERED_S, poll_s=0.05)
@@ -250,20 +253,21 @@ async def main(port: int, tokens: list[str], count: int, wildcards: int) -> None
             while True:
                 await publish.ask("POST", "/event/v2/publish", PUBLISHED)
 
-        async def keep_enlarging() -> None:
+        async def keep_enlarging(project: str) -> None:
             number = 0
             while True:
                 number += 1
                 body = {"metadata": {"text": f"{number:08}" + "x" * METADATA_BYTES}}
                 asked = enlarge.ask("PATCH", f"{path}/{project}", body)
-                await asyncio.gather(asked, asyncio.sleep(1 / METADATA_PER_S))
+                await asyncio.gather(asked, asyncio.sleep(1))
 
         async def keep_prying() -> None:
             while True:
                 await pry.ask("GET", f"{path}/another")
 
-        parts: list[Callable[[], Awaitable[None]]] = [ask_for_wildcards, keep_enlarging]
-        parts += [keep_publishing, keep_prying] * 2
+        parts: list[Callable[[], Awaitable[None]]] = [ask_for_wildcards]
+        parts += [partial(keep_enlarging, each) for each in projects]
+        parts += [keep_publishing, keep_prying] * AT_ONCE
         began = time.monotonic()
         working = [asyncio.ensure_future(each()) for each in parts]
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
