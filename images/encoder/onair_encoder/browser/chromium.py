@@ -29,7 +29,8 @@ PAINT_TIMEOUT_S = 2.0
 DOCUMENT = """[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host,
 window[Symbol.for('onair.word')] || null, window[Symbol.for('onair.motion')] || null]"""
 """The present document's HTTP status, 0 where it has none, the host that it is from, its words of itself."""
-PAGE_WORD = Path(__file__).with_name("page_word.js").read_text()
+PAGE_SCRIPTS = [Path(__file__).with_name(f"page_{name}.js").read_text() for name in ("word", "dialogs")]
+"""They run before those of each document of the page's own process."""
 LOADING, TIME_BASED = "onair:loading", "onair:time-based"
 
 
@@ -106,7 +107,8 @@ class Chromium:
             await self._page(f"{domain}.enable")
         await self._call("Browser.setDownloadBehavior", {"behavior": "deny"})
         await self._page("Page.setLifecycleEventsEnabled", {"enabled": True})
-        await self._page("Page.addScriptToEvaluateOnNewDocument", {"source": PAGE_WORD})
+        for script in PAGE_SCRIPTS:
+            await self._page("Page.addScriptToEvaluateOnNewDocument", {"source": script})
         await self._call("Target.setDiscoverTargets", {"discover": True})
 
     async def resize(self, width: int, height: int) -> None:
@@ -133,7 +135,7 @@ class Chromium:
             case "Target.detachedFromTarget" if params.get("sessionId") == self._session:
                 self.lost.set()
             case "Page.javascriptDialogOpening":
-                # Nobody sits in front of this screen: a dialog would block the page for ever.
+                # Such as that of `beforeunload`: nobody sits in front of this screen, it would stay for ever.
                 self._react(self._page("Page.handleJavaScriptDialog", {"accept": True}))
             case "Target.targetCreated" if target := params.get("targetInfo"):
                 if target["type"] == "page" and target["targetId"] != self._target:

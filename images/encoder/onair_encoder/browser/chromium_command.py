@@ -14,7 +14,11 @@ from onair_encoder.process.start import start
 PROGRAM = "/usr/lib/chromium/chromium"
 DISABLED = ["Translate", "MediaRouter", "OptimizationHints", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup"]
 """The last two load pages for an address bar, which a kiosk has not: 80 MB, and 0.43 s of CPU at a start."""
-STORAGE = f"StorageQuotaSettings:PoolSizeBytes/{MAX_STORED_BYTES}"
+ENABLED = [
+    f"StorageQuotaSettings:PoolSizeBytes/{MAX_STORED_BYTES}",
+    # Of frames of other origins: they would be on air, and no script of ours is in their processes
+    "SuppressDifferentOriginSubframeJSDialogs",
+]
 NICE = 5
 """A page that takes every core leaves three quarters of what is left to the screen and the sound server."""
 FLAGS = [
@@ -46,7 +50,7 @@ FLAGS = [
     "--password-store=basic",
     "--use-mock-keychain",
     f"--disable-features={','.join(DISABLED)}",
-    f"--enable-features={STORAGE}",
+    f"--enable-features={','.join(ENABLED)}",
     "--window-position=0,0",
     "--remote-debugging-pipe",
 ]

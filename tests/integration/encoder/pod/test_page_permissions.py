@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.hostile_show import HostileShow
+from tests.support.hostile_show import KEY, HostileShow
 from tests.support.hostile_site import stored
 from tests.support.ingest.pod_page import PORT
+from tests.support.media.stream import gray_frames
 
 from onair_encoder.browser.bounds import MAX_PROFILE_BYTES
 
 pytestmark = pytest.mark.media
+
+WHITE = 225
 
 
 def test_files_of_the_container_are_no_pages(show: HostileShow) -> None:
@@ -72,14 +75,30 @@ def test_a_download_does_not_reach_the_disk(show: HostileShow) -> None:
     show.assert_whole()
 
 
+ASKS = """<script>
+setInterval(() => { if (open('/calm')) say('window'); }, 20);
+setInterval(() => { alert(1); confirm(2); prompt(3); say(`asked by ${location.host}`); }, 20);
+addEventListener('beforeunload', event => event.preventDefault());
+</script>"""
+
+
 def test_dialogs_and_windows_without_end_cover_nothing(show: HostileShow) -> None:
-    page = """<script>
-    setInterval(() => window.open('/calm'), 20);
-    setInterval(() => { alert(1); confirm(2); prompt(3); say('asked'); }, 20);
-    addEventListener('beforeunload', event => event.preventDefault());
-    </script>"""
-    show.open(show.site.page("dialogs", page))
-    show.pair.wait_for(lambda: show.site.said().count("asked") > 5, "dialogs closed", 30)
+    """Neither the page's nor those of a frame of another site."""
+    frame = show.site.page("asking", ASKS, "localhost")
+    body = f"<body style='background: #fff'><iframe src={frame} style='border: 0'></iframe>{ASKS}"
+    show.open(show.site.page("dialogs", body))
+
+    def all_white() -> bool:
+        return bool(gray_frames(show.far_end.read_url(KEY), 1).min() > WHITE)
+
+    show.pair.wait_for(all_white, "the page is on air, without a dialog", 30)
+    before = show.site.said()
+    assert all_white()
+    assert all_white()
+    said = show.site.said()[len(before) :]
+    for host in ("127.0.0.1", "localhost"):
+        assert said.count(f"asked by {host}:{PORT}") > 5, "meanwhile"
+    assert "window" not in show.site.said()
     show.assert_whole()
 
 
