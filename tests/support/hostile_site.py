@@ -19,17 +19,22 @@ from tests.support.waiting import wait_for
 
 GIGABYTE = 1 << 30
 SERVER = f"""
-import http.server, json, os, sys, threading, urllib.parse
-files, lock = {{}}, threading.Lock()
-def tell(*words):
-    with lock: print(json.dumps(words), flush=True)
+import http.server, json, os, sys, threading, time, urllib.parse
+files, said = {{}}, []
+def tell():
+    # Many at a time: each write costs all that is between here and there
+    while True:
+        time.sleep(0.1)
+        if told := said[:]:
+            del said[:len(told)]
+            print(json.dumps(told), flush=True)
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
     def log_message(self, *_): pass
     def do_GET(self):
-        path = urllib.parse.unquote(self.path).strip('/')
+        path = urllib.parse.unquote(self.path.partition('?')[0]).strip('/')
         if path.startswith('said/'):
-            tell('said', path[5:])
+            said.append(['said', path[5:]])
             self.answer('')
         elif path == 'gigabyte':
             self.send_response(200)
@@ -41,7 +46,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 while sent < {GIGABYTE}:
                     self.wfile.write(bytes(1 << 20)); sent += 1 << 20
             except OSError: pass
-            tell('said', 'download ' + str(sent))
+            said.append(['said', 'download ' + str(sent)])
         else:
             self.answer(files.get(path, ''), 200 if path in files else 404)
     def answer(self, text, status=200):
@@ -55,11 +60,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
+    def handle_error(self, *_): pass  # a page that is gone
 server = Server(('0.0.0.0', {PORT}), Handler)
 threading.Thread(target=server.serve_forever, daemon=True).start()
+threading.Thread(target=tell, daemon=True).start()
 for line in sys.stdin:
     name, files[name] = json.loads(line)
-    tell('there', name)
+    said.append(['there', name])
 os._exit(0)
 """
 """Ends with its input: whoever ends `exec` does not end what it runs."""
@@ -69,14 +76,13 @@ SAY = "<!doctype html><script>const say = text => fetch('/said/' + encodeURIComp
 class HostileSite:
     """Runs in the encoder's container of a pod. Use as a context manager."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str] = os.environ) -> None:
         """
         Args:
             command: runs another one there, with its input and output: `docker exec -i`, or kubectl's.
-            environment: of the command, beside our own.
+            environment: of the command.
         """
-        self._command = [*command, "python3", "-u", "-c", SERVER]
-        self._environment = {**os.environ, **(environment or {})}
+        self._command, self._environment = [*command, "python3", "-c", SERVER], environment
         self._said: list[str] = []
         self._there: set[str] = set()
 
@@ -101,11 +107,11 @@ class HostileSite:
     def _listen(self) -> None:
         assert self._process.stdout
         for line in self._process.stdout:
-            what, text = json.loads(line)
-            if what == "said":
-                self._said.append(text)
-            else:
-                self._there.add(text)
+            for what, text in json.loads(line):
+                if what == "said":
+                    self._said.append(text)
+                else:
+                    self._there.add(text)
 
     def page(self, name: str, body: str, host: str = "127.0.0.1") -> str:
         """Puts a page there; gives its address."""
