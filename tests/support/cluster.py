@@ -7,7 +7,8 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pytest_kind import KindCluster
@@ -92,6 +93,22 @@ class LocalCluster(KindCluster):
             return bool(self.shows(*within, KILL, program, str(int(signal.SIGKILL))).strip())
 
         self.until(f"{program} runs", killed, 20)
+
+    @contextmanager
+    def one_node(self) -> Iterator[None]:
+        """Has new pods come to one worker."""
+        workers = [
+            each["metadata"]["name"]
+            for each in self.list("node", "!node-role.kubernetes.io/control-plane")
+            if not each["spec"].get("taints")
+        ]
+        for each in workers[1:]:
+            self.kubectl("cordon", each)
+        try:
+            yield
+        finally:
+            for each in workers[1:]:
+                self.kubectl("uncordon", each)
 
     def until(self, what: str, check: Callable[[], Any], timeout_s: float = 60.0) -> Any:
         return wait_for(check, what, timeout_s, poll_s=0.1)

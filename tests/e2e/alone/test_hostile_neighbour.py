@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import statistics
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,12 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests.support.cluster import PROBE, LocalCluster, address
+from tests.support.encoder_metrics import metric, wait_reduced
 from tests.support.ingest.pod_page import URL, page_in_pod
 from tests.support.media import probe
 from tests.support.receiver import GapMonitor, ReceiverClient, read_url
 from tests.support.shows import LiveShow
-
-from onair_crds.contract.pod import METRICS_PORT
 
 RECORDED_S = 15.0
 MORE_BESIDE_PERCENT, MORE_CONFINED_PERCENT = 20.0, 7.0
@@ -33,42 +31,10 @@ if (location.search) {
 """With a query: every core, and memory until it is ended, again and again."""
 
 
-def metric(cluster: LocalCluster, pod: str, name: str) -> float | None:
-    """None while the encoder does not know it yet."""
-    url = f"http://127.0.0.1:{METRICS_PORT}/metrics"
-    read = f"import urllib.request as r; print(r.urlopen('{url}').read().decode())"
-    text = cluster.shows("exec", pod, "-c", "encoder", "--", "python3", "-c", read)
-    found = re.search(rf"^onair_encoder_{name} (\S+)", text, re.MULTILINE)
-    return float(found[1]) if found else None
-
-
-def wait_reduced(cluster: LocalCluster, pod: str) -> None:
-    """Until its page is painted once for each frame."""
-
-    def reduced() -> bool:
-        if metric(cluster, pod, "captures_in_step") == 0:
-            # ffmpeg was late, as others began beside it, and stays so until it is started again
-            cluster.kill_program(pod, "encoder", "x11grab")
-            cluster.until("captures again", lambda: metric(cluster, pod, "captures_in_step") is not None)
-        return (metric(cluster, pod, "paints_per_second") or 60) < 31
-
-    # Raised as a show began, perhaps twice: it waits for 20 and then 40 s before it is reduced again
-    cluster.until("its reduced rate of paints", reduced, 150)
-
-
 @pytest.fixture
 def one_node(cluster: LocalCluster) -> Iterator[None]:
-    """New pods come to one worker."""
-    workers = [
-        each["metadata"]["name"]
-        for each in cluster.list("node", "!node-role.kubernetes.io/control-plane")
-        if not each["spec"].get("taints")
-    ]
-    for each in workers[1:]:
-        cluster.kubectl("cordon", each)
-    yield
-    for each in workers[1:]:
-        cluster.kubectl("uncordon", each)
+    with cluster.one_node():
+        yield
 
 
 def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
