@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.media.stream import gray_frames, is_slate
 from tests.support.pages import responding
 from tests.support.pod_pair import PodPair, programme
 
@@ -59,6 +60,9 @@ def test_a_page_that_is_loading_is_on_air_once_it_is_ready_and_until_then_a_slat
     slate = pair.wait_phase("running", 40)
     assert slate.on_slate
     assert slate.composition_error == "the page has not said that it is ready"
+    pair.wait_connected("word")
+    assert is_slate(gray_frames(far_end.read_url("word"), 0.5))
     public_page.ready = True
     pair.wait_for(lambda: not pair.status().on_slate, "on air")
     assert pair.status().composition_error is None
+    pair.wait_for(lambda: gray_frames(far_end.read_url("word"), 0.5)[-1].mean() > 200, "the page is seen", 20)

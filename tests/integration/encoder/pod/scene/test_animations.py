@@ -224,6 +224,22 @@ def in_series(air: OnAir, view: LiveView) -> bool:
     return on_time(moving)
 
 
+def test_a_change_without_an_animation_ends_the_one_of_its_property_alone(air: OnAir, view: LiveView) -> None:
+    with view.recording() as recording, air.showing(view, moving=small(RED, 40)) as scene:
+        scene.patch("moving", x=600, y=340, requestAnimation=[animation("*", duration=2500)])
+        view.until("on its way", lambda pixels: (box(pixels, RED) or (0,))[0] > 150)
+        scene.patch("moving", x=20)
+        view.until("the end of the rest", lambda pixels: (box(pixels, RED) or (9,) * 4)[:2] == (20, 340))
+    places = [found[:2] for each in recording.frames if (found := box(each.pixels, RED))]
+    ended = next(at for at, (x, y) in enumerate(places) if y > 60 and x <= 20 + EDGE_PX)
+    for x, y in places[:ended]:
+        assert abs(x / 600 - (y - 40) / 300) <= 0.01, (x, y)
+    below = [y for x, y in places[ended:] if abs(x - 20) <= EDGE_PX]
+    assert len(below) == len(places) - ended, "at once, and for good"
+    assert below == sorted(below)
+    assert len({*below}) > 10, "the other goes on"
+
+
 def test_what_is_interrupted_goes_on_from_where_it_is(air: OnAir, view: LiveView) -> None:
     assert on_time_once(lambda: interrupted(air, view))
 

@@ -1,13 +1,16 @@
-"""Which of its transitions a layout comes by, and what becomes of one that is overtaken or cannot be."""
+"""Which of its transitions a layout comes by, and when; what becomes of one that is overtaken or cannot be."""
 
 from __future__ import annotations
 
+import threading
+import time
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from tests.support.media.live_view import LiveRecording, LiveView, Pixels
 from tests.support.pages import site
+from tests.support.scene import media
 from tests.support.scene.live_scene import LiveLayout
 from tests.support.scene.on_air import OnAir, square
 from tests.support.scene.picture import Colour
@@ -23,6 +26,9 @@ SOON_MS, LONG_MS = 400, 6000
 SWITCHES = 12
 """Of three ways that are as likely, all of these are the same once in 180,000 runs."""
 NEAR = 40
+SIZE = (160, 90)
+WAIT_S = 0.65
+"""A switch waits for 0.7 s."""
 
 
 def is_all(pixels: Pixels, colour: Colour, tolerance: int = COLOUR) -> bool:
@@ -93,11 +99,29 @@ def test_a_selection_in_the_middle_of_a_transition_ends_it(air: OnAir, view: Liv
     frames = [each.pixels for each in recording.frames]
     at = next(number for number, pixels in enumerate(frames) if is_all(pixels, GREEN))
     assert all(is_all(each, GREEN) for each in frames[at:]), "it stays"
+    assert frames[at - 1][100, 300, 2] < 190, "it was not waited for"
     # Red and blue alone, and less of red from one frame to the next, until the cut
     way = [each[100, 300].astype(int) for each in frames[:at]]
     assert all(colour[1] <= COLOUR for colour in way), way
     assert all(one[2] <= other[2] + COLOUR for one, other in pairwise(way)), way
     for each in (old, other, new):
+        each.delete()
+
+
+def test_a_switch_waits_a_moment_for_a_layer_that_is_not_there(air: OnAir, view: LiveView) -> None:
+    given = threading.Event()
+    files = {"/late.png": ("image/png", media.png(*SIZE, YELLOW))}
+    with site(files, before=lambda: given.wait(60)) as address:
+        picture = {"type": "image", "data": {"media": {"url": f"{address}/late.png"}}}
+        old, new = air.scene(ground=square(RED)), air.scene(ground=square(BLUE), picture=picture)
+        switched(air, view, old, RED)
+        selected_at = time.time()
+        recording = switched(air, view, new, BLUE)
+        assert recording.frames[-1].decoded_at - selected_at > WAIT_S
+        assert all(is_all(each.pixels, RED) for each in recording.frames[:-1])
+        given.set()
+        view.until("the layer", lambda pixels: is_all(pixels[5:85, 5:155], YELLOW))
+    for each in (old, new):
         each.delete()
 
 

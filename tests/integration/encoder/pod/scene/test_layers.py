@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from tests.support.media.live_view import LiveView, Pixels
+from numpy.typing import NDArray
+from tests.support.media.live_view import SAMPLE_RATE, LiveView, Pixels
 from tests.support.pages import site
 from tests.support.pod_pair import metrics_at
 from tests.support.scene import media
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.media
 
 BLUE, RED, YELLOW, GREEN, WHITE = (0, 0, 160), (200, 0, 0), (200, 200, 0), (0, 160, 0), (240, 240, 240)
 COLOUR, EDGE_PX, GAIN_DB, LEVEL_DB = 4, 1, 1, 1
+COLOURS = {"yellow": YELLOW, "green": GREEN}
 NEAR = 60
 Box = tuple[int, int, int, int]
 LEFT_HZ, RIGHT_HZ, LOUD = 440, 1320, 0.5
@@ -29,6 +31,8 @@ BEATING_HZ, TOO_LOUD = (440, 445), 0.8
 LIMITED_DB, LIMIT_DB = -1, 0.75
 """What a mix that is 4 dB too loud reaches."""
 HEARD_S, ATTEMPTS = 0.7, 4
+CLICK_SAMPLES, CLICK_HZ, CLICK = 480, 5000, 0.001
+"""What is louder is one, of what is as high: a tone that is cut off is ten times that."""
 POWER_DB = 3.0
 """The level of a sine, as of its power, is so much below its peak."""
 
@@ -116,6 +120,25 @@ def test_pictures_have_their_own_size_or_are_fitted_into_their_box(air: OnAir, v
         assert has(frame.pixels, YELLOW, inner), name
 
 
+def test_another_picture_takes_the_place_of_one_without_a_gap(air: OnAir, view: LiveView) -> None:
+    box = (20, 20, 140, 80)
+    files = {f"/{name}.png": ("image/png", media.png(120, 60, each)) for name, each in COLOURS.items()}
+    with site(files) as address:
+
+        def picture(name: str) -> JsonObject:
+            return {"media": {"url": f"{address}/{name}.png"}}
+
+        first = {"type": "image", "x": 20, "y": 20, "data": picture("yellow")}
+        with air.showing(view, ground=square(BLUE), picture=first) as scene:
+            view.until("the one", lambda pixels: has(pixels, YELLOW, box))
+            with view.recording() as recording:
+                scene.patch("picture", data=picture("green"))
+                view.until("the other", lambda pixels: has(pixels, GREEN, box))
+    assert all(
+        box_of(each.pixels, YELLOW, box) or box_of(each.pixels, GREEN, box) for each in recording.frames
+    )
+
+
 def other_than_ground(pixels: Pixels, within: Box) -> Box | None:
     """Where something else than the ground is, in a part of the picture."""
     left, top, right, bottom = within
@@ -186,17 +209,17 @@ def test_words_are_styled_as_their_style_says(air: OnAir, view: LiveView) -> Non
         return found
 
     with air.showing(view, ground=square(BLUE), **layers):
-        frame = view.until("the last of them", lambda pixels: box_of(pixels, YELLOW, boxes["markup"])).pixels
-        frame = view.watch(0.5).frames[-1].pixels
-    np.save("/tmp/h/scratch/words.npy", frame)
+        frame = view.until(
+            "all of them", lambda pixels: all(box_of(pixels, YELLOW, each) for each in boxes.values())
+        ).pixels
     plain, right, low, middle, spaced, markup = (ink(frame, name) for name in layers)
-    print(plain, right, low, middle, spaced, markup, other_than_ground(frame, around(boxes["right"])))
     assert abs(plain[2] - plain[0] - LETTER_PX) <= EDGE_PX
     assert abs(right[2] - 440) <= EDGE_PX
     assert same(other_than_ground(frame, around(boxes["right"])), boxes["right"]), "its ground fills the box"
     assert has(frame, RED, (240, 20, 400, 120))
-    assert abs(low[1] - 140 - (plain[1] - 20) - (100 - LINE_PX)) <= EDGE_PX
-    assert abs(middle[1] - 140 - (plain[1] - 20) - (100 - LINE_PX) / 2) <= EDGE_PX
+    # A full block is taller than its line, and cut off where it reaches over the box
+    assert abs(low[1] - middle[1] - (100 - LINE_PX) / 2) <= EDGE_PX
+    assert abs(middle[3] - 140 - (plain[3] - 20) - (100 - LINE_PX) / 2) <= EDGE_PX
     assert abs(spaced[2] - spaced[0] - 2 * LETTER_PX - 30) <= 2 * EDGE_PX
     assert markup[2] - markup[0] > 6 * LETTER_PX / 2, "words are no markup"
 
@@ -325,3 +348,29 @@ def test_what_is_louder_than_full_scale_is_limited_and_what_is_not_is_as_it_is(
             if abs(alone[-1]) <= LEVEL_DB:
                 break
         assert abs(alone[-1]) <= LEVEL_DB, alone
+
+
+def loudest_click(sound: NDArray[np.float32]) -> float:
+    """The loudest of what is far above the tone: a click has all frequencies, for a moment."""
+    windows = np.lib.stride_tricks.sliding_window_view(sound, CLICK_SAMPLES)[:: CLICK_SAMPLES // 2]
+    shape = np.hanning(CLICK_SAMPLES)
+    spectra = np.abs(np.fft.rfft(windows * shape, axis=1)) * 2 / shape.sum()
+    return float(spectra[:, round(CLICK_HZ * CLICK_SAMPLES / SAMPLE_RATE) :].max())
+
+
+def test_what_is_hidden_falls_silent_without_a_click(air: OnAir, view: LiveView, tones: str) -> None:
+    with air.showing(view, ground=square(BLUE), tone=tone(f"{tones}/{LEFT_HZ}.webm")) as scene:
+        until_heard(view, "the tone", lambda heard: abs(db(heard[LEFT_HZ] / LOUD)) <= GAIN_DB)
+        clicks: list[float] = []
+        for _ in range(ATTEMPTS):
+            with view.recording() as recording:
+                began_s = view.watch(0.3).frames[-1].at_s
+                for hidden in (True, False, True, False):
+                    scene.patch("tone", hidden=hidden)
+                    view.watch(0.4)
+            sound = recording.sound(began_s, recording.frames[-1].at_s - 0.2)
+            loudness = np.abs(sound)
+            clicks.append(loudest_click(sound))
+            if np.percentile(loudness, 10) < LOUD / 100 and loudness.max() > LOUD / 2 and clicks[-1] < CLICK:
+                break
+        assert clicks[-1] < CLICK, clicks
