@@ -1,4 +1,4 @@
-"""Which of its transitions a layout comes by, and when; what becomes of one that is overtaken or cannot be."""
+"""Which of its transitions a layout comes by, and when; what becomes of one that is overtaken or impossible."""
 
 from __future__ import annotations
 
