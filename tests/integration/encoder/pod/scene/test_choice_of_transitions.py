@@ -1,4 +1,4 @@
-"""Which of its transitions a layout comes by, and when; what becomes of one that is overtaken or impossible."""
+"""Which of its transitions a layout comes by, and when; what becomes of one that is overtaken."""
 
 from __future__ import annotations
 
