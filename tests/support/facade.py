@@ -55,13 +55,17 @@ class FacadeThread:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
+        self.listen()
+        wait_for(lambda: self.http.get("/readyz").is_success, "the facade is ready")
+        return self
+
+    def listen(self) -> None:
+        """Starts it, and waits until it responds, be it ready or not."""
         self._thread.start()
         wait_for(self._listens, "the facade listens")
         socket = self._server.servers[0].sockets[0]
         self.url = f"http://127.0.0.1:{socket.getsockname()[1]}"
         self.http = httpx.Client(base_url=self.url, trust_env=False, timeout=20, verify=NO_TLS)
-        wait_for(lambda: self.http.get("/readyz").is_success, "the facade is ready")
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

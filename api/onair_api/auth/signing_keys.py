@@ -104,6 +104,11 @@ class SigningKeys:
             created = await cluster.client.get(SECRETS, namespace, FIRST_NAME)
         cluster.view.put(SIGNING_KEY, created)
 
+    @property
+    def can_sign(self) -> bool:
+        """Whether there is a key for new tokens: that of pages' tokens is none."""
+        return self._newest is not None
+
     def newest(self) -> SigningKey:
         """Returns the key that new tokens are signed with.
 

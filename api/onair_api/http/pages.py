@@ -39,7 +39,7 @@ def install(app: FastAPI, cluster: Cluster, keys: SigningKeys, settings: Setting
     async def readyz() -> Response:
         """Fails until everything was listed once, while the view is stale, and without a signing key."""
         freshness = cluster.freshness()
-        ready = freshness.ready and bool(keys.jwks())
+        ready = freshness.ready and keys.can_sign
         body = {"ready": ready, "waitingFor": freshness.waiting_for, "stale": freshness.stale}
         return JsonResponse(body, 200 if ready else 503)
 

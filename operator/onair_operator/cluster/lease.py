@@ -43,6 +43,8 @@ class LeaderElection:
         # A margin, so that this process stops writing before another may begin.
         self._limit_s = settings.lease_duration_s * 0.75
         self._version = 0
+        self._told = False
+        """Of a missing right."""
         self.leading = False
         self.term = 0
         """Of this leader: grows with each one, whichever process it is, though the Lease be deleted."""
@@ -108,9 +110,10 @@ class LeaderElection:
             return False
         except ApiError as error:
             if not error.not_found:
-                log.debug("lease.contended", error=error.message)
+                self._note(error)
                 return False
             return await self._create(started)
+        self._told = False
         self._renewed_at, self._version = started, int(held["metadata"]["resourceVersion"])
         self._seen = (self._identity, "")
         return True
@@ -120,10 +123,20 @@ class LeaderElection:
         document = self._held({**lease, "metadata": {"name": self._settings.lease_name}, "spec": {}})
         try:
             created = await self._client.create(LEASES, self._namespace, document)
-        except ApiError:
+        except ApiError as error:
+            self._note(error)
             return False
+        self._told = False
         self._renewed_at, self._version = started, int(created["metadata"]["resourceVersion"])
         return True
+
+    def _note(self, error: ApiError) -> None:
+        """Logs why the Lease is not had: once as a warning where an administrator has to grant a right."""
+        if error.lacks_right and not self._told:
+            self._told = True
+            log.warning("lease.forbidden", error=error.message)
+        else:
+            log.debug("lease.contended", error=error.message)
 
     def _may_take(self, lease: Document) -> bool:
         """Ours, released, or seen unchanged for longer than its duration by our own clock."""

@@ -39,6 +39,8 @@ class NodeLeases:
         self._seen: dict[str, tuple[str, float]] = {}
         """The time in each Lease, and when it was first seen."""
         self._looked_at: float | None = None
+        self._told = False
+        """Of a missing right."""
 
     async def watch(self, needed: Callable[[], bool]) -> None:
         """Looks again and again while it is needed; ends only when cancelled."""
@@ -53,8 +55,9 @@ class NodeLeases:
         try:
             leases = (await self._client.list(LEASES, LEASE_NAMESPACE))["items"]
         except (ApiError, ValueError) as error:
-            log.debug("node-leases.unknown", error=str(error))
+            self._note(error)
             return
+        self._told = False
         renewed = {lease["metadata"]["name"]: (lease.get("spec") or {}).get("renewTime") for lease in leases}
         renewals = {node: str(at) for node, at in renewed.items() if at}
         now = self._clock()
@@ -66,6 +69,14 @@ class NodeLeases:
         }
         self._looked_at = now
         self.unchanged_s = {node: max(0.0, began - since) for node, (_, since) in self._seen.items()}
+
+    def _note(self, error: ApiError | ValueError) -> None:
+        """Logs why nothing is known: once as a warning where an administrator has to grant a right."""
+        if isinstance(error, ApiError) and error.lacks_right and not self._told:
+            self._told = True
+            log.warning("node-leases.forbidden", error=error.message)
+        else:
+            log.debug("node-leases.unknown", error=str(error))
 
     def mark(self, node: str, *, dead: bool) -> None:
         """Notes that a node is dead, or alive again."""

@@ -1,6 +1,6 @@
 """Which rights come and go with the chart's values: those beside what is on by default, and no others.
 
-That what comes is used, and what goes is not missed, is shown in test_rbac.py.
+That what comes is needed, and what goes is not missed, is shown in test_rbac.py.
 """
 
 from __future__ import annotations
@@ -8,33 +8,33 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.support.audited_installation import EVERYTHING, EXISTING, SMALLEST
-from tests.support.helm import CHART, NAMESPACE, render
-from tests.support.used_rights import Right, granted
+from tests.support.helm import CHART, KEYS, NAMESPACE, render
+from tests.support.rights.granted import granted
+from tests.support.rights.values import EVERYTHING, EXISTING, SMALLEST
 
 OPERATOR, API = "onair-operator", "onair-api"
 EXISTING_INGEST = (
     "ingest.existing.apiUrl=http://a,ingest.existing.rtmpUrl=rtmp://a,ingest.existing.secret.name=a"
 )
 INGEST_URLS = "ingest.rtmp.baseUrl=rtmp://a/live,ingest.srt.baseUrl=srt://a:8890"
-ROOM_SECRET = {f"{each} get onair-system/secrets/onair-rooms" for each in (OPERATOR, API)}
-OTHER_ROOM_SECRET = {f"{each} get onair-system/secrets/my-rooms" for each in (OPERATOR, API)}
-SANDBOX = {"onair-sandbox patch /nodes"}
+ROOM_SECRET = {f"{each} get secrets/onair-rooms in {NAMESPACE}" for each in (OPERATOR, API)}
+OTHER_ROOM_SECRET = {f"{each} get secrets/my-rooms in {NAMESPACE}" for each in (OPERATOR, API)}
+SANDBOX = {"onair-sandbox patch nodes"}
 FOUND = {
-    f"{OPERATOR} get onair-system/services/onair-ingest",
-    f"{OPERATOR} create onair-system/configmaps",
-    f"{OPERATOR} get onair-system/configmaps/onair-ingest-addresses",
-    f"{OPERATOR} patch onair-system/configmaps/onair-ingest-addresses",
+    f"{OPERATOR} get services/onair-ingest in {NAMESPACE}",
+    f"{OPERATOR} create configmaps in {NAMESPACE}",
+    f"{OPERATOR} get configmaps/onair-ingest-addresses in {NAMESPACE}",
+    f"{OPERATOR} patch configmaps/onair-ingest-addresses in {NAMESPACE}",
 }
 """Where publishers reach ingest is looked for."""
 KEYS_APART = {
-    *(f"{API} {verb} onair-keys/secrets" for verb in ("get", "list", "watch", "create")),
-    f"{API} get onair-system/secrets/onair-ingest",
-    f"{API} get onair-system/secrets/onair-rooms",
-    f"{OPERATOR} create onair-keys/secrets",
-    *(f"{OPERATOR} {verb} onair-keys/secrets/onair-renderer-signing" for verb in ("get", "delete")),
+    *(f"{API} {verb} secrets in {KEYS}" for verb in ("get", "list", "watch", "create")),
+    f"{API} get secrets/onair-ingest in {NAMESPACE}",
+    f"{API} get secrets/onair-rooms in {NAMESPACE}",
+    f"{OPERATOR} create secrets in {KEYS}",
+    *(f"{OPERATOR} {verb} secrets/onair-renderer-signing in {KEYS}" for verb in ("get", "delete")),
 }
-KEYS_TOGETHER = {f"{API} {verb} onair-system/secrets" for verb in ("get", "list", "watch", "create")}
+KEYS_TOGETHER = {f"{API} {verb} secrets in {NAMESPACE}" for verb in ("get", "list", "watch", "create")}
 NONE: set[str] = set()
 
 BY_VALUE = [
@@ -45,16 +45,16 @@ BY_VALUE = [
     (
         "redis.enabled=false,redis.url=redis://a:6379",
         NONE,
-        {f"{OPERATOR} get onair-system/secrets/onair-redis"},
+        {f"{OPERATOR} get secrets/onair-redis in {NAMESPACE}"},
     ),
-    ("mediamtx.enabled=false", NONE, {f"{OPERATOR} get onair-system/secrets/onair-mediamtx"}),
-    ("ingest.enabled=false", NONE, {f"{API} get onair-system/secrets/onair-ingest"}),
+    ("mediamtx.enabled=false", NONE, {f"{OPERATOR} get secrets/onair-mediamtx in {NAMESPACE}"}),
+    ("ingest.enabled=false", NONE, {f"{API} get secrets/onair-ingest in {NAMESPACE}"}),
     (
         "ingest.enabled=false,rooms.enabled=false",
         NONE,
-        {f"{API} get onair-system/secrets/onair-ingest", *ROOM_SECRET},
+        {f"{API} get secrets/onair-ingest in {NAMESPACE}", *ROOM_SECRET},
     ),
-    ("ingest.service.type=NodePort", FOUND | {f"{OPERATOR} get /nodes"}, NONE),
+    ("ingest.service.type=NodePort", FOUND | {f"{OPERATOR} get nodes"}, NONE),
     ("ingest.service.type=LoadBalancer", FOUND, NONE),
     (f"ingest.service.type=NodePort,{INGEST_URLS}", NONE, NONE),
     (f"ingest.service.type=NodePort,{EXISTING_INGEST},{INGEST_URLS}", NONE, NONE),
@@ -92,17 +92,8 @@ CONDITIONS = {
 }
 
 
-def texts(rights: set[Right]) -> set[str]:
-    """`<account> <verb> <namespace>/<resource>/<name>`, as far as there is one."""
-    found = set()
-    for each in rights:
-        account = each.user.rpartition(":")[2]
-        found.add(f"{account} {each.verb} {each.namespace}/{each.resource}/{each.name}".removesuffix("/"))
-    return found
-
-
 def rights_of(*options: str) -> set[str]:
-    return texts(granted(render(*options)))
+    return {str(each) for each in granted(render(*options))}
 
 
 @pytest.mark.parametrize(("values", "more", "less"), BY_VALUE, ids=[each[0][:60] for each in BY_VALUE])
@@ -159,7 +150,7 @@ def secrets_of(account: str, namespace: str) -> set[tuple[str, str]]:
 def test_keys_apart_are_the_facades_alone_and_it_reads_no_other_secret_of_the_release() -> None:
     shared = {("get", "onair-ingest"), ("get", "onair-rooms")}
     assert secrets_of(API, NAMESPACE) == shared
-    assert secrets_of(API, "onair-keys") == {(verb, "") for verb in ("get", "list", "watch", "create")}
+    assert secrets_of(API, KEYS) == {(verb, "") for verb in ("get", "list", "watch", "create")}
     public = {("create", ""), ("get", "onair-renderer-signing"), ("delete", "onair-renderer-signing")}
-    assert secrets_of(OPERATOR, "onair-keys") == public
+    assert secrets_of(OPERATOR, KEYS) == public
     assert ("list", "") not in secrets_of(OPERATOR, NAMESPACE)

@@ -7,6 +7,8 @@ import threading
 from pathlib import Path
 from typing import Self
 
+import httpx
+
 from onair_operator.runtime import run
 from onair_operator.settings import OperatorSettings
 
@@ -31,6 +33,15 @@ class OperatorThread:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(STOP_S)
         assert not self._thread.is_alive(), "the operator does not end"
+
+    @property
+    def ready(self) -> bool:
+        """Whether its readiness probe succeeds."""
+        url = f"http://127.0.0.1:{self._settings.health_port}/readyz"
+        try:
+            return httpx.get(url, timeout=5, trust_env=False).is_success
+        except httpx.TransportError:
+            return False
 
     async def _run(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
