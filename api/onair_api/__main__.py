@@ -108,7 +108,7 @@ def server(settings: Settings, client: KubeClient) -> Server:
 
 
 async def run(settings: Settings) -> None:
-    """Serves the facade until it is told to end."""
+    """Serves the facade until it is asked to end."""
     async with await KubeClient.connect() as client:
         log.info(
             "api.started",

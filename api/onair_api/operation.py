@@ -113,7 +113,7 @@ class Rpc:
     method: str = ""
     """Where it is not the operation's name."""
     body: str = ""
-    """Field of the request that is the request message, beside the ids; empty where all other fields are."""
+    """Field of the request that is the request message, besides the ids; empty if all other fields are."""
     items: str = ""
     """Field of the response that has the items of a LIST."""
 
@@ -123,7 +123,7 @@ class Messages:
     """The request and the response message, by the names of their schemas."""
 
     request: str | None
-    """None where it has no fields but those of `query`."""
+    """None if it has no fields but those of `query`."""
     response: str
     query: tuple[Flag | Filter, ...] = ()
     """Fields of the request message that come in the query over HTTP."""

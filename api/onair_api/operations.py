@@ -1,7 +1,7 @@
 """The table: every operation of the interface, and the schemas that their messages name.
 
 From a row of a family's table one hop leads to the service method that serves it. The order matters for
-speed alone: routes are tried one after another.
+speed only: routes are tried one after another.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ USER = "default"
 
 
 def connection_options(settings: RedisSettings) -> dict[str, Any]:
-    """What a connection pool takes beside the url."""
+    """What a connection pool takes besides the url."""
     options: dict[str, Any] = {}
     if settings.password_file is not None:
         options["credential_provider"] = PasswordFile(settings.password_file)
@@ -23,7 +23,7 @@ def connection_options(settings: RedisSettings) -> dict[str, Any]:
 
 
 class PasswordFile(CredentialProvider):
-    """Reads the password anew for each connection, as it may have been replaced.
+    """Reads the password for each connection, as it may have been replaced.
 
     The user is named, so that a server without a password accepts it too: one that is about to be upgraded.
     """

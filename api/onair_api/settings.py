@@ -129,7 +129,7 @@ class TokenSettings(Part):
     default_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 172_800_000
     """Life of a token that asks for none (`interface.md`: 172800000)."""
     exchange_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 172_800_000
-    """How long a guest's token of kind `exchange` can be redeemed, where nothing else is asked for; never
+    """How long a guest's token of kind `exchange` can be redeemed, if nothing else is asked for; never
     longer than its issuer's own token lasts."""
     sweep_interval_s: Annotated[float, Field(gt=0)] = 60.0
     """How often expired guest codes and redeemed tokens are deleted."""
@@ -203,7 +203,7 @@ class CacheSettings(Part):
     watch_timeout_s: Annotated[int, Field(ge=1)] = 20
     """The API server ends each watch after this long, with a bookmark: how soon a silent one shows."""
     inactivity_s: Annotated[float, Field(gt=1)] = 25.0
-    """A watch without a byte for this long is half-open, and is opened anew."""
+    """A watch without a byte for this long is half-open, and is reopened."""
     backoff_initial_s: Annotated[float, Field(gt=0)] = 0.2
     """First pause after a watch or list failed; doubles with full jitter."""
     backoff_max_s: Annotated[float, Field(gt=0)] = 5.0

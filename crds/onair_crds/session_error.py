@@ -1,4 +1,4 @@
-"""Why a session failed, in words that a producer understands; no text of a key is ever in them."""
+"""Why a session failed, as sentences for producers; they never contain a key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names for JSON objects, by what they hold. Types alone: nothing is checked here."""
+"""Names for JSON objects, by what they hold. Only types: nothing is checked here."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`python3 -m onair_dev.bootstrap COMMAND`: prepares a machine for a command, with nothing but Python.
 
-COMMAND is `demo` or `test` for their programs, or `venv` for the Python packages alone.
+COMMAND is `demo` or `test` for their programs, or `venv` for only the Python packages.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""One share of the CPU for all that is started on this machine itself, beside a local cluster.
+"""One share of the CPU for all that is started on this machine itself, next to a local cluster.
 
 In the root group of Linux each thread counts as much as all containers of Docker together: what a test runs
 in place of somebody's computer, such as the encoder of a camera, would leave a local cluster next to nothing.

@@ -47,7 +47,7 @@ def exit_on_failure() -> Iterator[None]:
 
 
 def _save_traceback() -> Path | None:
-    """Returns the log; None where it cannot be written, as on a full disk."""
+    """Returns the log; None if it cannot be written, as on a full disk."""
     log = LOGS / "traceback.log"
     try:
         LOGS.mkdir(parents=True, exist_ok=True)

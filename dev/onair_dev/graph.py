@@ -22,7 +22,7 @@ class Task:
     run: Callable[[Step], None]
     needs: tuple[str, ...] = ()
     estimate_s: float = 0.0
-    """Duration on two cores, beside another task if there is one to run; 0 if everything exists already."""
+    """Duration on two cores, in parallel to another task if there is one; 0 if everything exists already."""
 
 
 def path_s(tasks: Sequence[Task], spent_s: Mapping[str, float]) -> dict[str, float]:

@@ -74,7 +74,7 @@ class ReconcileLoop:
         """While this process leads."""
 
     def changed(self, change: Change, *, later: bool = False) -> None:
-        """Asks for a look at all that a change bears on, and forgets an object that is gone.
+        """Asks for a look at all that a change affects, and forgets an object that is gone.
 
         Args:
             later: nothing has changed, as far as is known.
@@ -96,7 +96,7 @@ class ReconcileLoop:
             self._queue.add_after(Key(PROJECT, drawn), delay_s)
 
     def told(self, news: News) -> None:
-        """Asks for a look at all that a gateway's word bears on."""
+        """Asks for a look at all that a gateway's report affects."""
         store = self._store
         sources = {source_of(store, stream) for stream in news.streams}
         if news.contact:
@@ -147,7 +147,7 @@ class ReconcileLoop:
     async def _look_at_all(self) -> None:
         """Asks for a look at every key, in steps: all at once would hold up what renews the Lease.
 
-        News goes first, or a source would be told as connected for as long as thousands of looks take.
+        News goes first, or a source would be shown as connected for as long as thousands of looks take.
         """
         for kind in WATCHED:
             for number, entry in enumerate(self._store.entries(kind) if kind != NODE else ()):

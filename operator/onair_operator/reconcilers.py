@@ -74,10 +74,10 @@ class Reconciler:
 
     kind: str
     observe: Observe[Any]
-    """None where there is nothing to decide about."""
+    """None if there is nothing to decide about."""
     make_plan: MakePlan[Any]
     watches: Mapping[str, Lookup]
-    """By the kind of a changed object: which keys it bears on."""
+    """By the kind of a changed object: which keys it affects."""
 
 
 def _reconciler(
@@ -137,13 +137,13 @@ RECONCILERS = (
 )
 BY_KIND = {reconciler.kind: reconciler for reconciler in RECONCILERS}
 LOOKUPS: dict[str, list[tuple[str, Lookup]]] = defaultdict(list)
-"""By the kind of a changed object: the kinds of keys that it bears on, and which."""
+"""By the kind of a changed object: the kinds of keys that it affects, and which."""
 for _each in RECONCILERS:
     for _kind, _lookup in _each.watches.items():
         LOOKUPS[_kind].append((_each.kind, _lookup))
 
 
 def keys_of(store: Store, change: Change) -> set[Key]:
-    """The keys that a change bears on."""
+    """The keys that a change affects."""
     found = LOOKUPS.get(change.entry.kind, ())
     return {Key(kind, name) for kind, lookup in found for name in lookup(store, change)}

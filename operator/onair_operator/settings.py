@@ -54,7 +54,7 @@ class CostSettings(OperatorPart):
 
 
 class SandboxSettings(OperatorPart):
-    """What pages are kept in, beside their container."""
+    """What confines pages, in addition to their container."""
 
     mode: SandboxMode = SandboxMode.SECCOMP
     localhost_profile: str = "onair/chromium.json"
@@ -75,7 +75,7 @@ RoomPort = Annotated[int, Field(ge=0, le=65535), AfterValidator(_room_port)]
 
 
 class EncoderNetworkSettings(OperatorPart):
-    """What pages may reach by rules of the pod's network, beside `inside`."""
+    """What pages may reach by rules of the pod's network, in addition to `inside`."""
 
     rules: bool = True
     """Load them by an init container with the capability NET_ADMIN."""

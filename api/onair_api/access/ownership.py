@@ -63,7 +63,7 @@ async def project_of_guest(cluster: Cluster, guest: GuestControl) -> Entry | Non
 
 
 async def place_of_guest(cluster: Cluster, identity: Identity, guest: GuestControl) -> GuestPlace | None:
-    """What a guest's token reaches; None where its project does not exist any more.
+    """What a guest's token reaches; None if its project does not exist any more.
 
     Raises:
         ApiError: the API server had to be asked and did not respond.
@@ -101,6 +101,6 @@ async def source_of(cluster: Cluster, collection_id: str, source_id: str) -> Ent
 
 
 def owner_in(collection: Entry) -> Owner | None:
-    """The service and the user that a collection belongs to; None where its spec has no owner."""
+    """The service and the user that a collection belongs to; None if its spec has no owner."""
     owner = collection.spec.get("owner")
     return (owner["serviceId"], owner["serviceUserId"]) if owner else None

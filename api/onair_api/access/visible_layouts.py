@@ -12,7 +12,7 @@ from onair_crds.kube.store import Entry
 
 
 async def project_of(cluster: Cluster, identity: Identity, project_id: str) -> Entry:
-    """A project by its id alone.
+    """A project, found only by its id.
 
     Raises:
         NotFound: there is no such project that this caller may see.
@@ -40,7 +40,7 @@ async def owned_layout(cluster: Cluster, identity: Identity, layout_id: str) -> 
 
 
 async def deletable_layout(cluster: Cluster, identity: Identity, layout_id: str) -> Entry | None:
-    """The layout; None where it has just gone with its project, which is as good.
+    """The layout; None if it has just gone with its project, which is as good.
 
     Raises:
         NotFound: there is, and was, no such layout that this caller may see.

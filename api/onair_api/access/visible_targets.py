@@ -22,7 +22,7 @@ class VisibleTarget:
     owner: Owner
     collection_uid: str
     project_uid: str = ""
-    """Empty where the target is a collection."""
+    """Empty if the target is a collection."""
 
 
 async def visible_target(

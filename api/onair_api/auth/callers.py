@@ -22,7 +22,7 @@ C = TypeVar("C")
 
 @dataclass(frozen=True)
 class CallHeaders:
-    """Credentials and session of a request: all that it carries beside its message."""
+    """Credentials and session of a request: all that it carries besides its message."""
 
     authorization: str | None = None
     api_key: str | None = None

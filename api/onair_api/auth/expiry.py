@@ -31,7 +31,7 @@ def expires_annotation(time: dt.datetime) -> dict[str, str]:
 
 
 def expiry_of(entry: Entry) -> dt.datetime | None:
-    """When a Secret expires; None where its annotation is missing or unreadable."""
+    """When a Secret expires; None if its annotation is missing or unreadable."""
     text = (entry.metadata.get("annotations") or {}).get(EXPIRES_ANNOTATION)
     try:
         time = dt.datetime.fromisoformat(str(text))

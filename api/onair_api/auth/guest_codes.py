@@ -54,7 +54,7 @@ class GuestCode:
 
     @classmethod
     def of(cls, entry: Entry) -> GuestCode | None:
-        """Reads a code from its Secret; None where that does not have the form that this service writes."""
+        """Reads a code from its Secret; None if that does not have the form that this service writes."""
         data = entry.document.get("data") or {}
         try:
             return cls(*(base64.b64decode(data[name]).decode() for name in _FIELDS))
@@ -192,7 +192,7 @@ class GuestCodes:
     def target(self, service_id: str, code: str) -> str:
         """Where a code leads to, with its token.
 
-        From the view alone: callers without credentials must not load the API server.
+        Only from the view: callers without credentials must not load the API server.
 
         Raises:
             NotFound: there is no such code, or it has expired, or leads where nobody is led to any more.

@@ -15,7 +15,7 @@ class GuestLinks:
     inside: InsideRules
 
     def refusal(self, url: str) -> str | None:
-        """Why nobody is led to a url; None where guests may be."""
+        """Why nobody is led to a url; None if guests may be."""
         if not is_http_url(url):
             return "must be an https URL"
         parts = urlsplit(url)

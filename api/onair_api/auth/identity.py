@@ -24,7 +24,7 @@ class GuestControl:
     """Its uid, so that the token reaches no later project of this id; empty in tokens from before it was."""
 
     def reaches(self, project_id: str, uid: str) -> bool:
-        """Whether this is the very project."""
+        """Whether this is exactly that project."""
         return self.project_id == project_id and self.project_uid in ("", uid)
 
 

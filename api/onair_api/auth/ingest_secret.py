@@ -32,7 +32,7 @@ class IngestSecret:
         self._known: bytes | None = None
         self._next_s = 0.0
         self._settled_at_s: float | None = None
-        """When every gateway has the one that has replaced it; None where none has."""
+        """When every gateway has the one that has replaced it; None if none has."""
 
     async def get(self) -> bytes | None:
         """The secret that gateways know; None while it cannot be read and never could."""
@@ -54,7 +54,7 @@ class IngestSecret:
 
 
 async def read_ingest_secret(cluster: Cluster, namespace: str) -> bytes | None:
-    """Reads the secret from the API server; None where it cannot be read, or could be guessed."""
+    """Reads the secret from the API server; None if it cannot be read, or could be guessed."""
     try:
         secret = await cluster.client.get(SECRETS, namespace, INGEST_SECRET)
         return usable_secret(base64.b64decode((secret.get("data") or {})[INGEST_SECRET_KEY]))

@@ -1,7 +1,7 @@
 """Tokens in the addresses of players: each opens one source's HLS preview, and nothing else. Pure.
 
-An address that is shown somewhere is good for a few minutes. Who opens it within them is given another, by
-which their player goes on until the access token ends that the preview was asked for with, or is revoked.
+An address that is shown somewhere is good for a few minutes. Whoever opens it within them is given another,
+with which their player continues until the access token that requested the preview ends, or is revoked.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def opening(source: str, uid: str, now_s: float, until_s: float, origin: Origin)
 
 
 def decode(token: str, secret: bytes, purpose: Purpose, now_s: float) -> PlayToken | None:
-    """Decodes a token; None where it is not this installation's, for something else, or expired."""
+    """Decodes a token; None if it is not this installation's, for something else, or expired."""
     signature, _, text = token.partition(_SEPARATOR)
     if not hmac.compare_digest(signature.encode(), _signature(secret, text).encode()):
         return None

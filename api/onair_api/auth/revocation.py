@@ -67,7 +67,7 @@ class RevokedTokens:
         return await self._cluster.get(REVOKED_TOKEN, secret_name(token_id)) is not None
 
     async def revoke(self, token_id: str, expires: float) -> bool:
-        """Revokes a token; False where it was revoked before.
+        """Revokes a token; False if it was revoked before.
 
         Args:
             expires: Unix seconds of the token's own expiry, after which the record is not needed any more.

@@ -107,10 +107,10 @@ class Event:
     session_id: str | None = None
     """Session that caused it."""
     origin: str | None = None
-    """Connection that published it; it alone sees the correlation id."""
+    """Connection that published it; only it sees the correlation id."""
     correlation_id: str | None = None
     reduced_body: bytes | None = None
-    """The same without addresses, for those who may not see them; None where it has none."""
+    """The same without addresses, for those who may not see them; None if it has none."""
     _frames: dict[tuple[Framing, bool], bytes] = field(default_factory=dict)
 
     def frame_for(self, origin: str, format_: Framing, *, reduced: bool = False) -> bytes:

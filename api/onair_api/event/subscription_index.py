@@ -45,7 +45,7 @@ class SubscriptionIndex(Generic[Receiver]):
             self._scopes.setdefault(scope, _Names()).add(subscription.name, receiver)
 
     def remove(self, subscription: Subscription, receiver: Receiver) -> None:
-        """Reverts one `add`; does nothing where there was none."""
+        """Reverts one `add`; does nothing if there was none."""
         for scope in scopes_of(subscription):
             names = self._scopes.get(scope)
             if names is None:

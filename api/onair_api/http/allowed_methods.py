@@ -10,7 +10,7 @@ METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
 def allowed_methods(app: FastAPI, scope: Scope) -> list[str]:
-    """The methods that a path offers, HEAD and OPTIONS with them; none where there is nothing."""
+    """The methods that a path offers, HEAD and OPTIONS with them; none if there is nothing."""
     found = {method for method in METHODS if _offers(app, scope, method)}
     if not found:
         return []

@@ -52,7 +52,7 @@ class Endpoint:
 
 
 async def read_object(request: Request, limits: LimitSettings) -> JsonObject:
-    """The body, a JSON object of bounded size and depth whatever its content type; empty where absent.
+    """The body, a JSON object of bounded size and depth whatever its content type; empty if absent.
 
     Raises:
         InvalidArgument: it is too large, no JSON, nested too deeply, or no object.

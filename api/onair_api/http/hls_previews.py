@@ -59,7 +59,7 @@ class HlsPlayers:
             return
         except (RpcError, ApiError) as error:
             if started:
-                # The rest is missing, which the length tells: uvicorn closes the connection
+                # The rest is missing, which the length shows: uvicorn closes the connection
                 return
             response = error_response(error if isinstance(error, RpcError) else rpc_error(error))
             response.headers.update(NO_STORE)

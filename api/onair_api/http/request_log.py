@@ -49,7 +49,7 @@ class RequestLog:
             return
         started = time.perf_counter()
         request_id = _request_id(scope)
-        REQUEST.set(request_id)  # of this request's task alone
+        REQUEST.set(request_id)  # only of this request's task
         method: str = scope["method"] if scope["method"] in METHODS else "other"
         bodiless = method == "HEAD"
         if bodiless:

@@ -60,7 +60,7 @@ def methods_and_paths(http: Http) -> list[tuple[str, str]]:
 
 
 class NamedRoute(Route):
-    """A route that stands in the scope of its requests: metrics and the request log name its path."""
+    """A route that is in the scope of its requests: metrics and the request log name its path."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, child_scope = super().matches(scope)

@@ -26,7 +26,7 @@ MORE = f'{WARNING} - "and more unknown fields"'
 SEPARATOR = ", "
 
 Known = dict[str, "Known | None"]
-"""Names in both spellings of proto JSON; None where anything may be below."""
+"""Names in both spellings of proto JSON; None if anything may be below."""
 
 
 def known_fields(messages: Messages, schemas: Schemas) -> Known:
@@ -90,7 +90,7 @@ def unknown_fields(known: Known, body: JsonObject, path: str = "") -> Iterator[s
 
 
 def warning_of(names: Iterator[str]) -> str | None:
-    """The value of the `Warning` header, None where all is known; a name may be anything."""
+    """The value of the `Warning` header, None if all is known; a name may be anything."""
     texts: list[str] = []
     left = MAX_BYTES - len(MORE)
     for name in names:

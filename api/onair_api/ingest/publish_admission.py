@@ -25,7 +25,7 @@ class PublishAdmission:
         self._view = cluster.view
 
     def refusal(self, request: PublishRequest) -> PublishRefusal | None:
-        """Why a publisher is refused; None where it is admitted.
+        """Why a publisher is refused; None if it is admitted.
 
         The time that this takes says nothing of a key: it is found by its hash.
         """

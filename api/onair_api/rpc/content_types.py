@@ -21,7 +21,7 @@ SERVED = (WEB, f"{WEB}+proto", f"{WEB}+json", *TEXTS, *CONNECT, *CONNECT_STREAMS
 
 
 def content_type_of(scope: Scope) -> str:
-    """The content type of a request, without parameters, in lower case; empty where there is none."""
+    """The content type of a request, without parameters, in lower case; empty if there is none."""
     value = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
     return str(value.decode("latin-1").partition(";")[0].strip().lower())
 

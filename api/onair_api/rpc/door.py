@@ -1,7 +1,7 @@
 """The RPC door: gRPC-Web and Connect for the operations of the table, as one ASGI application.
 
 The library speaks the protocols: frames, deadlines, trailers. Callers, messages and errors are the
-operations' own. A request that its client gives up goes on to its end, as over HTTP: a change is never half
+operations' own. A request that its client gives up continues to its end, as over HTTP: a change is never half
 made because a page was closed.
 """
 
@@ -42,7 +42,7 @@ _PASSED_ON = (b"content-encoding", b"host", b"connect-", b"grpc-")
 
 @dataclass
 class Call:
-    """What the layers around the library tell each other of one request."""
+    """What the layers around the library pass to each other about one request."""
 
     headers: CallHeaders
     transport: asyncio.Transport | None

@@ -1,4 +1,4 @@
-"""Messages of protobuf from and to the JSON that services take and give, by descriptors alone. Pure.
+"""Messages of protobuf from and to the JSON that services take and return, using only descriptors. Pure.
 
 The names and forms are those of proto JSON, but for integers of 64 bits, which are numbers as over HTTP.
 """

@@ -151,7 +151,7 @@ class Asked:
 
 
 def _path_of(path: str) -> str:
-    """Where the door has a method, which gRPC calls by its name alone."""
+    """The door's path of a method, which gRPC calls only by its name."""
     service = path.removeprefix("/").rpartition("/")[0]
     try:
         return f"{root_of(service)}{path}"

@@ -1,4 +1,4 @@
-"""The route of the RPC door: one for all methods, which metrics and logs tell apart by their paths."""
+"""The route of the RPC door: one for all methods, which metrics and logs distinguish by their paths."""
 
 from __future__ import annotations
 

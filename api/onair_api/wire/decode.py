@@ -225,7 +225,7 @@ def _drop_others(message: Message, spec: JsonObject, place: tuple[str, ...], mem
 
 
 def enum_field(message: JsonObject, name: str, enum: type[EnumType]) -> EnumType | None:
-    """One enumeration of a message without a model; None where it is absent, or has the zero value.
+    """One enumeration of a message without a model; None if it is absent, or has the zero value.
 
     Raises:
         InvalidArgument: it names no value of the enumeration.

@@ -83,7 +83,7 @@ class WireField:
     node: JsonSchema = field(repr=False)
     """The structural schema of the field: bounds, description."""
     default: Any = None
-    """Value in the resource's form that stands for an absent one; None where there is no such."""
+    """Value in the resource's form that stands for an absent one; None if there is no such."""
     required: bool = False
     secret: bool = False
     """Inline over HTTP, in a Secret named by `<name>SecretRef` in the resource."""
@@ -120,7 +120,7 @@ class Message:
         return {spelling(name): each for name, each in self.fields.items()}
 
     def only(self, *names: str) -> Message:
-        """The same with the named fields alone: what a request may set."""
+        """The same with only the named fields: what a request may set."""
         return Message(self.name, {n: self.fields[n] for n in names}, self.one_of, self.description)
 
 

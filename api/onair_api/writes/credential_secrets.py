@@ -47,7 +47,7 @@ class Credentials:
         return found
 
     async def value(self, reference: JsonObject, reader: Entry | None = None) -> str | None:
-        """The value of one key (`key`) of a Secret (`name`); None where it cannot be read."""
+        """The value of one key (`key`) of a Secret (`name`); None if it cannot be read."""
         name = str(reference.get("name"))
         if reader is not None and self._cluster.view.get(CREDENTIALS, name) is None:
             if name in (asked := reader.records.setdefault(_FETCHED, set())):

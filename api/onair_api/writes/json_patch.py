@@ -44,7 +44,7 @@ def spec_changes(old: JsonObject, new: JsonObject, path: str = "/spec") -> JsonP
 
 
 def item_changes(old: Any, new: Any, path: str, key: str | None) -> JsonPatch | None:
-    """The operations that turn one keyed list into another; None where replacing all of it is simpler."""
+    """The operations that turn one keyed list into another; None if replacing all of it is simpler."""
     if key is None or not isinstance(old, list) or not isinstance(new, list):
         return None
     wanted = {item[key]: item for item in new}

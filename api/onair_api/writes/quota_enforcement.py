@@ -1,4 +1,4 @@
-"""What one service and one user may have and put on air at a time, counted as the watches tell of it.
+"""What one service and one user may have and put on air at a time, counted from the watches.
 
 A create is counted from its request on, so that those of one replica never exceed a quota together. Replicas
 hear of each other's by their watches: together they may exceed one by what is created within that delay.

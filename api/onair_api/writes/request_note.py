@@ -48,7 +48,7 @@ class StoredNote:
 
 
 def note_of(entry: Entry | None) -> StoredNote | None:
-    """The note on an object; None where there is none, or one that nobody here wrote."""
+    """The note on an object; None if there is none, or one that nobody here wrote."""
     text = ((entry.metadata.get("annotations") or {}) if entry else {}).get(REQUEST_ANNOTATION)
     if not isinstance(text, str):
         return None

@@ -163,7 +163,7 @@ class Writer:
         return spec
 
     async def delete(self, entry: Entry, note: RequestNote, permit: Permit | None = None) -> bool:
-        """Deletes an object; False when it goes on until somebody's finalizer is done.
+        """Deletes an object; False if it stays until somebody's finalizer is done.
 
         Args:
             permit: raises where this version must not be deleted; asked again about a newer one, so nothing
@@ -245,7 +245,7 @@ class Writer:
         return newest is None or newest.version != entry.version
 
     async def _newest(self, entry: Entry) -> Entry:
-        """The API server's version of the very object."""
+        """The API server's version of exactly this object."""
         newest = await self._cluster.fetch(entry.kind, entry.name)
         if newest is None or newest.uid != entry.uid:
             raise NotFound(f"{entry.kind} {entry.name} does not exist")

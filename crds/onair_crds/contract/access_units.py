@@ -4,7 +4,7 @@ A WebSocket carries one record in each binary message, in decoding order; text m
 numbers are big-endian:
 
     0   1  kind         1 video configuration, 2 audio configuration, 3 video, 4 audio
-    1   1  flags        1: a key frame; 2: records before this one were dropped, or the stream began anew
+    1   1  flags        1: a key frame; 2: records before this one were dropped, or the stream started over
     2   2  reserved     0
     4   8  pts          presentation time in microseconds, on a clock that never goes back
     12  8  dts          decoding time, likewise

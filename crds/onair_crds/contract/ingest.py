@@ -1,6 +1,6 @@
 """Addresses that the service assigns to pushed sources. Pure.
 
-A function of the source, its stream key and the ingest configuration alone, so
+A function of only the source, its stream key and the ingest configuration, so
 that the facade can respond to a creation with it, and the operator can write the
 same into status, for manifests too. Addresses that no value gives are found by the
 operator and kept in a ConfigMap, which the facade follows.
@@ -51,7 +51,7 @@ class FoundAddresses(WireModel):
 
     endpoints: list[IngestEndpoint] = []
     missing: Annotated[str, Field(max_length=MAX_TEXT)] = ""
-    """Why a Service has no address; empty where all have one."""
+    """Why a Service has no address; empty if all have one."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class AssignedPush:
     """The RTMP stream key or the SRT stream id."""
     url: str | None
     endpoints: tuple[IngestEndpoint, ...] = ()
-    """All that serve, where there are several."""
+    """All that serve, if there are several."""
 
 
 def cluster_ingest(namespace: str) -> Ingest:
@@ -99,7 +99,7 @@ def found_ingest(found: FoundAddresses | None) -> Ingest:
 
 
 def addresses_in(config_map: Document) -> FoundAddresses | None:
-    """The addresses in the ConfigMap; None where it holds none that this version reads."""
+    """The addresses in the ConfigMap; None if it holds none that this version reads."""
     try:
         return FoundAddresses.model_validate_json((config_map.get("data") or {})[ADDRESSES_KEY])
     except (KeyError, TypeError, ValidationError):
@@ -112,12 +112,12 @@ def secret_name(source_id: str) -> str:
 
 
 def source_of_secret(name: str) -> str | None:
-    """The source whose stream key a Secret of this name holds; None where it is another's."""
+    """The source whose stream key a Secret of this name holds; None if it is another's."""
     return name.removeprefix(SECRET_PREFIX) if name.startswith(SECRET_PREFIX) else None
 
 
 def stream_of_secret(secret: Document) -> str | None:
-    """The stream of the key that a Secret holds; None where it is no source's, or holds no key."""
+    """The stream of the key that a Secret holds; None if it is no source's, or holds no key."""
     encoded = (secret.get("data") or {}).get(STREAM_KEY)
     if secret.get("type") != CREDENTIALS_TYPE or source_of_secret(secret["metadata"]["name"]) is None:
         return None

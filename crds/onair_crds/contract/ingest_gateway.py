@@ -1,7 +1,7 @@
-"""What operator, facade and encoder agents say to the gateway beside each ingest server. Pure.
+"""What operator, facade and encoder agents send to the gateway of each ingest server. Pure.
 
 A gateway knows streams, not sources: a stream's name follows from its stream key by a one-way hash, or from
-the name of the source that is pulled. Who knows the key knows the stream; nobody learns a key from it.
+the name of the source that is pulled. Whoever knows the key knows the stream; nobody learns a key from it.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ SECRET_SETTLE_S = 180.0
 within two minutes; they accept the former one for ten."""
 MAX_TERM_DIGITS = 20
 MAX_REFUSED = 100
-"""Refused publishers, and previews that wait, that one heartbeat tells of; more are left out."""
+"""Refused publishers, and previews that wait, that one heartbeat reports; more are omitted."""
 
 HOOK_PATH = "/internal/ingest/publish"
 """POST `PublishRequest` to the facade: 204 admits, 403 with `PublishRefusal` does not. On no public port."""
 
 
 def term_of(header: str) -> int | None:
-    """The leader's term that a header shows; None where it shows none."""
+    """The leader's term that a header shows; None if it shows none."""
     return int(header) if header.isascii() and header.isdecimal() and len(header) <= MAX_TERM_DIGITS else None
 
 
@@ -96,7 +96,7 @@ Address = Annotated[str, Field(max_length=64)]
 
 
 class StreamState(WireModel):
-    """One stream, whole. One that ended is told once more, with `online` False."""
+    """One stream, whole. One that ended is reported once more, with `online` False."""
 
     type: Literal["stream"] = "stream"
     stream: str
@@ -112,7 +112,7 @@ class StreamState(WireModel):
     video: Video | None = None
     audio: Audio | None = None
     error: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
-    """Why it ended, or why a pull does not succeed; no key, and of a url host and port alone."""
+    """Why it ended, or why a pull does not succeed; no key, and of a url only host and port."""
     next_attempt_s: int | None = None
     """Of a pull that does not succeed: within how many seconds from then it is tried again."""
     unknown: bool = False

@@ -36,7 +36,7 @@ class InsideAddress(Exception):
 
 
 class InsideRules(WireModel):
-    """What is inside, and what of it is allowed all the same."""
+    """What is inside, and what of it is allowed nevertheless."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -46,10 +46,10 @@ class InsideRules(WireModel):
     """Hosts that are allowed wherever they lead: `name:port`, `name`, or `*.suffix` for all names below."""
     allowed_ranges: tuple[Network, ...] = ()
     refused_ranges: tuple[Network, ...] = ()
-    """Refused beside all that is not of the public internet, such as a cluster's own public ranges."""
+    """Refused besides all that is not of the public internet, such as a cluster's own public ranges."""
 
     def refusal(self, url: str) -> str | None:
-        """Why a url may not be used, as far as its text says; None where it may be."""
+        """Why a url may not be used, as far as its text says; None if it may be."""
         if not self.refused:
             return None
         try:

@@ -1,6 +1,6 @@
 """Ranges of addresses that are not of the public internet.
 
-The standard library alone: a pod starts with it.
+Uses only the standard library: a pod starts with it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The layers of a layout as it is stored, made one consistent tree where it is a scene. Pure.
 
 What the facade writes is consistent already; a manifest may name a tree by
-`children` alone, by `parentId` alone, or contradict itself.
+only `children`, only `parentId`, or contradict itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def is_scene(spec: JsonObject) -> bool:
 
 
 def layers_of_spec(spec: JsonObject) -> LayersById:
-    """All layers by id, oldest first; those that are as stored are the very same objects."""
+    """All layers by id, oldest first; those that are as stored are the same objects."""
     layers: LayersById = {layer["id"]: layer for layer in spec.get("layers") or []}
     return consistent(layers) if is_scene(spec) else layers
 

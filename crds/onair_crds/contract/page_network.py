@@ -1,6 +1,6 @@
 """What a page may reach beyond the public internet: the operator writes it, pods load their rules by it.
 
-The standard library alone, as a pod starts with it.
+Uses only the standard library, as a pod starts with it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def may_be_of_rooms(port: int) -> bool:
 
 @dataclass(frozen=True)
 class PageNetwork:
-    """What a page may reach: `InsideRules`, and what concerns pages alone."""
+    """What a page may reach: `InsideRules`, and what only concerns pages."""
 
     refused: bool = True
     """False: every address but those of the pod itself is allowed."""
@@ -40,7 +40,7 @@ class PageNetwork:
     allowed_ranges: tuple[str, ...] = ()
     refused_ranges: tuple[str, ...] = ()
     name_servers: tuple[str, ...] = ()
-    """Ranges in which there are name servers, beside those that the pod is given."""
+    """Ranges in which there are name servers, besides those that the pod is given."""
     room_udp_port: int = 0
     room_tcp_port: int = 0
     """Ports of audio and video of rooms, at whatever address of the inside their server is; 0: none."""

@@ -22,7 +22,7 @@ def signed_role(api_secret: str, room: str, identity: str, role: Role) -> dict[s
 
 
 def verified_role(api_secret: str, room: str, identity: str, attributes: Mapping[str, str]) -> Role | None:
-    """The role that was signed for a participant; None where none was."""
+    """The role that was signed for a participant; None if none was."""
     wire, _, signature = attributes.get(ATTRIBUTE, "").partition(".")
     with suppress(ValueError):
         role = Role.from_wire(wire)

@@ -11,10 +11,10 @@ BROWSER_UID, ENCODER_UID = 1000, 1001
 CONTROL_PORT = 8443
 METRICS_PORT = 9090
 SOURCES_PORT = 8450
-"""On the pod's loopback alone, for the page: sources with their script, the compositor, scenes."""
+"""Only on the pod's loopback, for the page: sources with their script, the compositor, scenes."""
 
 ENGINE_PORT = 8000
-"""On the pod's loopback alone, where pages of the studio look for it."""
+"""Only on the pod's loopback, where pages of the studio look for it."""
 
 PROGRAM_PATH = "/v1/program"
 STATUS_PATH = "/v1/status"
@@ -26,7 +26,7 @@ COMPOSITOR_PATH = "/compositor/"
 """On SOURCES_PORT: the built-in page of scenes."""
 COMPOSITOR_URL = f"http://127.0.0.1:{SOURCES_PORT}{COMPOSITOR_PATH}"
 FACADE_PATH = "/facade"
-"""On SOURCES_PORT: below it the facade, for a page of the studio; of it rooms alone, for a page of scenes."""
+"""On SOURCES_PORT: below it the facade, for a page of the studio; only its rooms, for a page of scenes."""
 SCENE_PATH = "/scene"
 """On SOURCES_PORT: a WebSocket, see `contract/scene.py`."""
 CONTROL_AUDIENCE = "onair-encoder"
@@ -43,7 +43,7 @@ PRIVATE_KEY = "tls.key"
 OPERATOR_KEY = "verify.pem"
 """The operator's public key, which the tokens of its requests are verified with."""
 SNAPSHOT_KEY = "snapshot.key"
-"""A bearer token that `GET /v1/snapshot` alone accepts. The four are the keys of a pod's identity Secret."""
+"""A bearer token that only `GET /v1/snapshot` accepts. The four are the keys of a pod's identity Secret."""
 
 POD_NAME_VARIABLE = "ONAIR_POD_NAME"
 HOST_ADDRESSES_VARIABLE = "ONAIR_HOST_ADDRESSES"
@@ -56,7 +56,7 @@ SANDBOX_VARIABLE = "ONAIR_SANDBOX"
 CPU_REQUEST_VARIABLE = "ONAIR_CPU_REQUEST_MILLICORES"
 """On the browser's container: what it was promised."""
 MEMORY_LIMIT_VARIABLE = "ONAIR_MEMORY_LIMIT_BYTES"
-"""On the browser's container: its limit, which not every runtime tells within."""
+"""On the browser's container: its limit, which not every runtime shows to the container."""
 
 TMP_FOLDER = "/tmp"  # noqa: S108 - a volume of the container's own
 X11_FOLDER = "/tmp/.X11-unix"  # noqa: S108 - where X clients look
@@ -64,12 +64,12 @@ PULSE_FOLDER = "/run/onair/pulse"
 BROWSER_FOLDER = "/run/onair/browser"
 """The socket by which the encoder container steers the browser."""
 PROGRAM_FOLDER = "/run/onair/program"
-"""Memory volume of the encoder container alone: the programme, with its keys."""
+"""Memory volume of only the encoder container: the programme, with its keys."""
 COMPOSITOR_FOLDER = "/opt/onair/compositor"
 """Of the encoder image: the files of the compositor."""
 IDENTITY_FOLDER = "/run/onair/identity"
 CA_CERTIFICATES_FOLDER = "/etc/onair/authorities"
-"""CA certificates that servers may be signed by, beside the system's; PEM, one or more a file."""
+"""CA certificates that servers may be signed by, besides the system's; PEM, one or more a file."""
 
 
 class SandboxMode(StrEnum):

@@ -1,4 +1,4 @@
-"""What operator and facade ask of the gateway beside an ingest server about previews. Pure.
+"""What operator and facade request from the gateway of an ingest server about previews. Pure.
 
 A preview is a participant of a room that shows a source. The gateway that has the source's stream publishes
 it, for as long as it is told to; it decides nothing.
@@ -45,7 +45,7 @@ class RoomPreviews(WireModel):
     url: str
     """Of the room server: `ws://…` or `wss://…`."""
     opening: int
-    """Of the room: in another one everything begins anew, also what was refused in this."""
+    """Of the room: in another one everything starts over, including what was refused in this one."""
     previews: Annotated[dict[str, Preview], Field(max_length=MAX_PREVIEWS)] = {}
     """By stream."""
 

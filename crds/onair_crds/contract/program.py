@@ -121,7 +121,7 @@ class ProgramStudio(WireModel):
 
 
 class ProgramRoomServer(WireModel):
-    """How the page's signalling reaches its project's room where the facade is away."""
+    """How the page's signalling reaches its project's room while the facade is unavailable."""
 
     url: str
     """Of the room server's HTTP port, http or https, without a path."""
@@ -130,7 +130,7 @@ class ProgramRoomServer(WireModel):
 
 
 class KeptDestination(WireModel):
-    """A destination whose Secret is gone: an encoder that has its values goes on with them."""
+    """A destination whose Secret is gone: an encoder that has its values continues with them."""
 
     id: str
     generation: int
@@ -161,9 +161,9 @@ class Program(WireModel):
     source_delay_ms: int = 100
     """The jitter buffer that the page gives them unless it says otherwise."""
     scene: ProgramScene | None = None
-    """What the page draws, where it is one of scenes."""
+    """What the page draws, if it is one of scenes."""
     studio: ProgramStudio | None = None
-    """Of a page of the studio alone."""
+    """Only of a page of the studio."""
     page_token: Secret | None = None
     """The page is opened with it, see `contract/renderer_token.py`."""
     facade_url: str | None = None
@@ -254,6 +254,6 @@ class EncoderStatus(WireModel):
 
     @property
     def only_drains(self) -> bool:
-        """Whether it drains, and has no other stream open, so that another encoder may publish beside it."""
+        """Whether it drains, and has no other stream open, so that another encoder may publish already."""
         flowing = (state for state in self.destinations if state.connect is ConnectState.CONNECTED)
         return self.draining and all(state.waiting_s for state in flowing)

@@ -1,7 +1,7 @@
 """The token that a composition page is opened with (`operations.md`, Composition pages). Pure.
 
 The operator signs it, so that a start needs no facade, by a key of its own: the facade publishes the public
-half, and accepts by it tokens of role RENDERER and kind EXCHANGE alone. It is good for nothing but a refresh,
+half, and accepts by it only tokens of role RENDERER and kind EXCHANGE. It is good for nothing but a refresh,
 which gives a session token of an hour, as often as the page reloads, until the run is over.
 """
 
@@ -15,7 +15,7 @@ from onair_crds.shapes import Claims
 
 RENDERER_KEY_SECRET = "onair-renderer-signing"  # noqa: S105 - the name of a Secret
 PRIVATE_PEM, PUBLIC_PEM = "private.pem", "public.pem"
-"""Keys of that Secret; the facade reads the second alone."""
+"""Keys of that Secret; the facade reads only the second."""
 DEFAULT_ISSUER = "onair"
 KIND = "kind"
 """Claim of tokens that are not for a session yet."""

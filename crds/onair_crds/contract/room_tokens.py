@@ -16,7 +16,7 @@ from onair_crds.shapes import Claims, JsonObject
 
 SERVICE_LIFE_S = 60
 PREVIEW_LIFE_S = 3600
-"""A gateway that joins again long after it was told to needs a token that still admits."""
+"""A gateway that rejoins long after the request needs a token that is still valid."""
 _ADMINS = frozenset({Role.HOST, Role.COHOST, Role.IMPERSONATE})
 _PUBLISHERS = _ADMINS | {Role.CONTRIBUTOR, Role.GUEST}
 

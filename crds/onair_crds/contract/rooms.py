@@ -58,7 +58,7 @@ def is_hosted(webrtc: WebRtc | None) -> bool:
 
 
 def wanted_opening(wanted: RoomWanted, status: RoomStatus | None) -> int | None:
-    """The opening that is wanted, of a project that has a room; None where the room is to be closed."""
+    """The opening that is wanted, of a project that has a room; None if the room is to be closed."""
     if wanted.state is not RoomState.OPEN:
         return None
     if status is None:

@@ -1,4 +1,4 @@
-"""Scenes: what a programme carries of them, what the agent tells the page, what the page tells the agent.
+"""Scenes: what a programme carries of them, and the messages between agent and page.
 
 The programme has the layouts as they were when it was made. The agent follows changes of layers beyond that,
 and is a page's one source: WebSocket `ws://127.0.0.1:8450/scene`, JSON text. It sends SceneState at the
@@ -20,7 +20,7 @@ from onair_crds.shapes import Document, JsonObject
 
 MAX_LAYOUTS = 64
 MAX_LAYOUTS_BYTES = 1_500_000
-"""What a programme carries at most beside the selected layout, in all; that alone is at most as large as a
+"""What a programme carries at most besides the selected layout, in all; that alone is at most as large as a
 resource can be. An encoder takes programmes of 4 MiB."""
 MAX_SAID_REASON = 1600
 """Characters of a reason that are kept of what a page says."""
@@ -163,7 +163,7 @@ class PageFailure(WireModel):
     layout_id: Annotated[str, Field(max_length=256)]
     layer_id: Annotated[str, Field(max_length=256)]
     reason: Annotated[str, AfterValidator(lambda text: text[:MAX_SAID_REASON])] = ""
-    """What is longer is cut, as a status tells much less of it."""
+    """What is longer is cut, as a status has much less of it."""
 
 
 class PageFailed(WireModel):

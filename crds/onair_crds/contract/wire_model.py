@@ -18,7 +18,7 @@ class WireModel(BaseModel):
     )
 
     def wire(self) -> str:
-        """Encodes it as JSON, camelCase, secrets in clear: for the wire and the memory volume alone."""
+        """Encodes it as JSON, camelCase, secrets in clear: only for the wire and the memory volume."""
         return self.model_dump_json(by_alias=True, context={"reveal": True})
 
 

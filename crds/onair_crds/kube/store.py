@@ -80,12 +80,12 @@ class Entry:
         return parsed
 
     def head(self, model: type[R]) -> R:
-        """The object's metadata alone, where the rest is not looked at and need not be as the model says."""
+        """Only the object's metadata, if the rest is not looked at and need not be as the model says."""
         return cast("R", model.model_construct(metadata=self.metadata))
 
 
 class Change(NamedTuple):
-    """The effect of an update on one object; `before` or `after` is None where there was or is none."""
+    """The effect of an update on one object; `before` or `after` is None if there was or is none."""
 
     before: Entry | None
     after: Entry | None
@@ -146,7 +146,7 @@ class Store:
         self._listeners[kind].append(listener)
 
     def update(self, kind: str, document: Document) -> Change | None:
-        """Takes one version of an object; None where it is no news."""
+        """Takes one version of an object; None if it is no news."""
         trim = self._trims.get(kind)
         entry = Entry(kind, trim(document) if trim else document)
         known = self._entries[kind].get(entry.name)
@@ -164,7 +164,7 @@ class Store:
         return Change(known, entry)
 
     def remove(self, kind: str, name: str, uid: str) -> Change | None:
-        """Drops a deleted object for good; None where it was not known."""
+        """Drops a deleted object for good; None if it was not known."""
         self._tombstones[uid] = None
         if len(self._tombstones) > MAX_TOMBSTONES:
             self._tombstones.popitem(last=False)

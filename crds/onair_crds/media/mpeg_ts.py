@@ -110,7 +110,7 @@ class TransportStream:
         self._reference = -1
 
     def begin(self) -> None:
-        """Starts anew: what comes next is decoded without what was before, after tables and the clock."""
+        """Starts over: what comes next is decoded without what was before, after tables and the clock."""
         self._begins = True
 
     def pack(self, packet: Packet) -> bytes:
@@ -258,7 +258,7 @@ class TransportStream:
 
 
 def _adts(specific: bytes) -> tuple[int, int, int] | None:
-    """Profile, index of the rate and channels of an AudioSpecificConfig; None where ADTS cannot say them."""
+    """Profile, index of the rate and channels of an AudioSpecificConfig; None if ADTS cannot say them."""
     # Object type 5 bits, index of the rate 4, channels 4
     bits = int.from_bytes(specific[:2], "big")
     object_type, rate, channels = bits >> 11, bits >> 7 & 0xF, bits >> 3 & 0xF

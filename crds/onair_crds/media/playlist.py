@@ -28,7 +28,7 @@ class Segment:
     """One entry of a playlist."""
 
     name: str
-    """Its file, beside the playlist."""
+    """Its file, next to the playlist."""
     duration_s: float
     began: dt.datetime
     """Wall clock of its first frame, UTC."""
@@ -92,7 +92,7 @@ class Playlist:
         return self._text(0)
 
     def tail(self, count: int) -> str:
-        """A playlist of the last so many segments alone."""
+        """A playlist of only the last so many segments."""
         return self._text(len(self.segments) - count)
 
     def withdraw(self, count: int) -> None:
@@ -122,7 +122,7 @@ class Playlist:
             prefix: what the names of this run's segments begin with.
 
         Returns:
-            False where the text is no playlist of this run.
+            False if the text is no playlist of this run.
         """
         parsed = _Parsed.of(text, prefix)
         if parsed is None:
@@ -138,7 +138,7 @@ class Playlist:
         return True
 
     def extend(self, text: str, prefix: str) -> None:
-        """Lists what a tail names beyond this playlist, where it is a tail of it."""
+        """Lists what a tail names beyond this playlist, if it is a tail of it."""
         parsed = _Parsed.of(text, prefix)
         if parsed is None:
             return
@@ -150,7 +150,7 @@ class Playlist:
         """Takes the numbers on from a playlist of which nothing stays: a player may know it (section 6.2.2).
 
         Returns:
-            False where the text is no playlist.
+            False if the text is no playlist.
         """
         parsed = _Parsed.of(text)
         if parsed is None:
@@ -172,10 +172,10 @@ class _Parsed:
 
     @classmethod
     def of(cls, text: str, prefix: str | None = None) -> _Parsed | None:
-        """Parses a text; None where it is no playlist with segments, or one that is badly written.
+        """Parses a text; None if it is no playlist with segments, or one that is badly written.
 
         Args:
-            prefix: what their names have to begin with; None where they are only counted.
+            prefix: what their names have to begin with; None if they are only counted.
         """
         lines = lines_of(text)
         if next(lines, "") != "#EXTM3U":
@@ -215,7 +215,7 @@ class _Parsed:
 
 
 def _utc(text: str) -> dt.datetime | None:
-    """None where it is no time, or one without its zone."""
+    """None if it is no time, or one without its zone."""
     try:
         time = dt.datetime.fromisoformat(text)
         return time.astimezone(dt.UTC) if time.tzinfo else None
@@ -257,7 +257,7 @@ def named_segments(text: str) -> list[str]:
 
 
 def last_named(text: str) -> str:
-    """The file that a playlist names at its end; empty where it names none there."""
+    """The file that a playlist names at its end; empty if it names none there."""
     end = text[-_END_CHARS:]
     if len(text) > _END_CHARS:
         end = end.partition("\n")[2]  # the first line may be half of one

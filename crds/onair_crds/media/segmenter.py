@@ -1,4 +1,4 @@
-"""Cuts the programme into MPEG-TS segments at key frames; audio that is alone, anywhere."""
+"""Cuts the programme into MPEG-TS segments at key frames; audio without video, anywhere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Cut:
 
 
 class Segmenter:
-    """Begins with the first key frame, or frame of audio where that is alone."""
+    """Begins with the first key frame, or frame of audio if there is no video."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class Segmenter:
         return cut
 
     def flush(self) -> Cut | None:
-        """The segment that was begun, as long as it is now; None where none was. What follows begins anew."""
+        """The segment that was begun, as it is now; None if there is none. What follows starts over."""
         self._begins_anew = True
         if self._first_ms is None or not self._data:
             return None

@@ -19,13 +19,13 @@ class VideoFormat:
 
 
 def frame_size(script: Packet) -> FrameSize:
-    """Width and height, as they are; None where they are missing."""
+    """Width and height, as they are; None if they are missing."""
     metadata = _metadata(script)
     return metadata.get("width"), metadata.get("height")
 
 
 def video_format(script: Packet) -> VideoFormat | None:
-    """Decodes what `onMetaData` says of the video; None where it says nothing, or what cannot be."""
+    """Decodes what `onMetaData` says of the video; None if it says nothing, or what cannot be."""
     try:
         metadata = _metadata(script)
         width, height = int(metadata["width"]), int(metadata["height"])

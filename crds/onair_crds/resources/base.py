@@ -44,7 +44,7 @@ class SpecModel(BaseModel):
         return self
 
     def manifest(self) -> Document:
-        """The part as it stands in a resource: JSON values, camelCase, absent for unset."""
+        """The part as it is in a resource: JSON values, camelCase, absent for unset."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 

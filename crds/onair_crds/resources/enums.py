@@ -223,7 +223,7 @@ class TransitionSwipeType(WireEnum):
 
 
 class RequestAnimationMode(WireEnum):
-    """How the animations of a batch follow each other. Of requests alone, never stored."""
+    """How the animations of a batch follow each other. Only in requests, never stored."""
 
     PARALLEL = "Parallel"
     SERIES = "Series"

@@ -75,7 +75,7 @@ class StingerTransition(SpecModel):
 
 
 class Transition(SpecModel):
-    """How this scene replaces another; exactly one key beside fromLayoutIds."""
+    """How this scene replaces another; exactly one key besides fromLayoutIds."""
 
     one_of = ("cut", "crossfade", "fadeToColor", "swipe", "stinger")
     rules = [

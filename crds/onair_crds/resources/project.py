@@ -24,7 +24,7 @@ from onair_crds.resources.values import AnyJson, ImmutableName, ResourceName, Ti
 DEFAULT_MAX_DURATION_MS = 172_800_000
 MAX_MAX_DURATION_MS = 604_800_000
 MAX_DRAINING_RUNS = 4
-"""Ended runs that store their recordings beside the present one."""
+"""Ended runs that still store their recordings during the present one."""
 MAX_USED_RUNS = 1000
 """Runs that a project remembers beyond its present and its last one: a daily show's of almost three years."""
 

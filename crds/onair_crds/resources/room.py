@@ -34,7 +34,7 @@ class RoomWanted(SpecModel):
     """Open opens the room, Closed disconnects everybody. A room that closed because it was empty opens
     again by a higher opening, or by Closed and then Open."""
     opening: Annotated[int, Field(ge=0)] = 0
-    """Counts how often the room was opened; a higher number opens it anew."""
+    """Counts how often the room was opened; a higher number opens it again."""
     barred: Annotated[list[BarredParticipant], Field(max_length=MAX_BARRED)] = []
     """Those who were removed since the room was opened."""
 

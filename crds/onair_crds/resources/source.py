@@ -90,7 +90,7 @@ class AssignedAddress(SpecModel):
     base_url: Annotated[str, Field(max_length=MAX_URL)] | None = None
     """Address without the stream key or stream id; absent while none is known."""
     endpoints: Annotated[list[AssignedEndpoint], Field(max_length=100)] | None = None
-    """All addresses, where there are several: by RTMPS, in other regions."""
+    """All addresses, if there are several: by RTMPS, in other regions."""
     secret_name: Annotated[str, Field(max_length=253)] | None = None
     """Secret that holds the stream key."""
 
@@ -181,7 +181,7 @@ class Source(Resource):
 
     @property
     def pushed(self) -> PushedSource | None:
-        """The address that it is pushed to; None where it is pulled."""
+        """The address that it is pushed to; None if it is pulled."""
         return self.spec.address.rtmp_push or self.spec.address.srt_push
 
     @property

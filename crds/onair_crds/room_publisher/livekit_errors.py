@@ -1,4 +1,4 @@
-"""LiveKit's errors in words that a producer understands. Pure; nothing that the library says is repeated."""
+"""LiveKit's errors as sentences for producers. Pure; nothing that the library says is repeated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onair_crds.session_error import SessionError
 
 NO_REASON = "the server admitted nobody (500); the room may be full"
 NO_ROOM = "there is no such room"
-"""As where a server is back before its rooms were made anew."""
+"""As when a server is back before its rooms have been created again."""
 _REFUSALS = [
     (("token is expired",), "the room token has expired"),
     (("invalid api key",), "the provider does not know the API key; the installation names another one"),

@@ -142,9 +142,9 @@ class LiveKitRoom(RoomSession):
 
 
 def other_codec(stats: list[Any]) -> str | None:
-    """RTP's name for what video is sent as where that is not H.264; None where it is, or nothing is sent.
+    """RTP's name for what video is sent as where that is not H.264; None if it is, or nothing is sent.
 
-    A session that is resumed after its server was restarted is negotiated anew by the library, now and then
+    A session that is resumed after its server was restarted is negotiated again by the library, now and then
     (5 of 210 times) before it has said which codec it wants.
     """
     names: dict[str, str] = {

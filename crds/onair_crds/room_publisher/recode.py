@@ -1,7 +1,7 @@
-"""Encodes video anew, small, where viewers of rooms could not decode it as it is.
+"""Encodes video again, small, where viewers of rooms could not decode it as it is.
 
-WebRTC has no B-frames, and no profiles of H.264 beyond High. Who joins waits for a key frame as well, which
-some encoders send ten seconds apart. Everything else passes through.
+WebRTC has no B-frames, and no profiles of H.264 beyond High. Whoever joins waits for a key frame as well,
+which some encoders send ten seconds apart. Everything else passes through.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Recoder:
                 yield packet
         elif packet.type != VIDEO:
             if self._script and self._header is None and not packet.header:
-                # It has no video, and is heard all the same
+                # It has no video, but is heard
                 yield self._script
                 self._script = None
             yield packet

@@ -13,7 +13,7 @@ from onair_crds.session_error import SessionError
 LEAVE_TIMEOUT_S = 2.5
 COMMAND = (sys.executable, "-m", "onair_crds.room_publisher.room_process")
 PREVIEW = "preview"
-"""Argument of a process that encodes video anew where rooms could not show it."""
+"""Argument of a process that encodes video again where rooms could not show it."""
 
 
 class RoomClient:

@@ -23,7 +23,7 @@ class RoomPipe(Protocol):
 
 
 class RoomFeed:
-    """Begins a session with the newest key frame and goes on with the next one.
+    """Begins a session with the newest key frame and continues with the next one.
 
     What lies between is no longer live, and viewers join on a key frame anyway.
     """

@@ -78,7 +78,7 @@ async def _serve(reader: asyncio.StreamReader) -> None:
     except TimeoutError:
         raise SessionError("no response from the server") from None
     if _is_preview():
-        # Not before: on a busy machine none would have joined in time, and each attempt costs the start anew
+        # Not before: on a busy machine none would have joined in time, and each attempt costs another start
         _step_back()
     _report(Joined())
     playout = Playout(room)

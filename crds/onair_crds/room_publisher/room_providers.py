@@ -54,7 +54,7 @@ class RoomSession(ABC):
     def video(self, frame: Frame, capture_us: int) -> bool:
         """Sends a frame, of this time on the monotonic clock.
 
-        False where it was not taken, and so those up to the next key frame are useless.
+        False if it was not taken, and so those up to the next key frame are useless.
         """
 
     @abstractmethod
@@ -74,7 +74,7 @@ class RoomSession(ABC):
 
 
 PROVIDERS = {"livekit": "onair_crds.room_publisher.livekit_room:LiveKitRoom"}
-"""By `ProgramRtc.provider`; loaded in the room's process alone."""
+"""By `ProgramRtc.provider`; loaded only in the room's process."""
 
 
 def room_of(rtc: ProgramRtc) -> RoomSession:

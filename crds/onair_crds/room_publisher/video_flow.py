@@ -61,7 +61,7 @@ class Rejoining:
         self._held_at = float("-inf")
 
     def due(self, now: float, held_s: float) -> bool:
-        """Whether the room is to be joined anew now.
+        """Whether the room is to be joined again now.
 
         Args:
             now: seconds of a monotonic clock.

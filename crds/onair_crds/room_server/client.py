@@ -45,7 +45,7 @@ class ServerParticipant:
     videos: tuple[str, ...] = field(default=(), compare=False)
     """Track ids of the published video."""
     metadata: str = field(default="", compare=False)
-    """Participants change theirs as often as they like: nothing follows from that alone."""
+    """Participants change theirs as often as they like: that alone has no consequence."""
     attributes: dict[str, str] = field(default_factory=dict, compare=False)
     """Those they change, too."""
     publishes: bool = field(default=False, compare=False)

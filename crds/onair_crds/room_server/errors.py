@@ -6,7 +6,7 @@ from __future__ import annotations
 class RoomServerError(Exception):
     """The room server did not do what was asked. Its text holds no secret.
 
-    `status` is the HTTP status of its response; None where there was none.
+    `status` is the HTTP status of its response; None if there was none.
     """
 
     def __init__(self, message: str, status: int | None = None) -> None:

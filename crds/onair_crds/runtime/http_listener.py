@@ -82,5 +82,5 @@ class _BoundedSite(web.BaseSite):
         self._waiting[connection] = None
         while len(self._waiting) > self._max_waiting:
             longest, _ = self._waiting.popitem(last=False)
-            longest.force_close()  # nothing, where it is closed already
+            longest.force_close()  # nothing, if it is closed already
         return connection

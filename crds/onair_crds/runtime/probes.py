@@ -1,4 +1,4 @@
-"""An HTTP server for probes and /metrics alone."""
+"""An HTTP server that serves only probes and /metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts what only a pod knows into the settings of a server that takes it from its settings file alone.
+"""Puts what only a pod knows into the settings of a server that takes it only from its settings file.
 
     python -m onair_crds.runtime.server_settings SOURCE TARGET [NAME=FILE…]
 

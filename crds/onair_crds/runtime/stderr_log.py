@@ -1,4 +1,4 @@
-"""Log lines of processes that must start at once: one JSON object an event, by the standard library alone."""
+"""Log lines of processes that must start at once: one JSON object each. Uses only the standard library."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
     """Waits until `work` has ended, however often this is cancelled before.
 
     Raises:
-        CancelledError: it was; `work` has ended all the same.
+        CancelledError: it was; `work` has ended nevertheless.
     """
     task, cancelled = asyncio.ensure_future(work), False
     while not task.done():

@@ -1,6 +1,6 @@
 """Whether this container may have what Chromium's own sandbox is made of: namespaces of a user of its own.
 
-By the standard library alone. Run as a module it tries: who has tried is in another namespace afterwards.
+Uses only the standard library. Run as a module it tries: who has tried is in another namespace afterwards.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_CAPABILITIES = (
 
 
 def refusal() -> str | None:
-    """Why there can be none; None where there can. Blocks for some 30 ms."""
+    """Why there can be none; None if there can. Blocks for some 30 ms."""
     command = [sys.executable, "-m", "onair_crds.runtime.user_namespaces"]
     try:
         tried = subprocess.run(command, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)

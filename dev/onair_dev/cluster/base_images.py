@@ -78,7 +78,7 @@ def base_task(current: Step) -> None:
 
 
 def packages_of() -> str:
-    """Names when the packages of the images were last asked for anew; empty: never."""
+    """Names when new packages were last requested for the images; empty: never."""
     return PACKAGES_OF.read_text() if PACKAGES_OF.exists() else ""
 
 

@@ -141,7 +141,7 @@ def connect(current: Step, node_image: str) -> None:
 
 
 def pull_all(node: str, images: list[Image]) -> None:
-    """Pulls missing images onto a node. What an attempt has fetched stays there, so the next goes on from it.
+    """Pulls missing images onto a node. What an attempt has fetched stays there for the next.
 
     Raises:
         Failed: an image could not be pulled in PULL_ATTEMPTS attempts; it names the node and the cause.

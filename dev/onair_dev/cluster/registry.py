@@ -53,7 +53,7 @@ def _start(current: Step) -> None:
 
 
 def connect_to(network: str) -> None:
-    """Connects the registry to the nodes' network, where its host name is its container's name."""
+    """Connects the registry to the nodes' network, if its host name is its container's name."""
     if network not in output_of(
         ["docker", "inspect", "--format", "{{.NetworkSettings.Networks}}", REGISTRY_CONTAINER]
     ):

@@ -1,4 +1,4 @@
-"""Writes what is in each image as CycloneDX, for scanners and for who asks."""
+"""Writes what is in each image as CycloneDX, for scanners and for auditors."""
 
 from __future__ import annotations
 

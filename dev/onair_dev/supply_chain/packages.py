@@ -18,7 +18,7 @@ from onair_dev.tools import web
 DPKG_STATUS = "/var/lib/dpkg/status"
 PYTHON = "/opt/onair/bin/python3"
 PROGRAMS = {"mediamtx": "/mediamtx", "livekit": "/livekit-server"}
-"""Programs in Go, the only content of their images beside certificates."""
+"""Programs in Go, the only content of their images besides certificates."""
 NPM_LOCK = web.WORKSPACE / "package-lock.json"
 TIMEOUT_S = 120
 LIST_PYTHON = """
@@ -35,7 +35,7 @@ class Package(NamedTuple):
     version: str
     architecture: str = ""
     source: str = ""
-    """Debian's source package, where it has another name: what advisories are about."""
+    """Debian's source package, if it has another name: what advisories are about."""
 
 
 def packages_of(image: Image) -> list[Package]:
@@ -103,7 +103,7 @@ def _go(image: Image) -> Iterator[Package]:
 
 
 def _file(image: Image, path: str) -> bytes:
-    """Content of a file in an image; empty where it has none."""
+    """Content of a file in an image; empty if it has none."""
     command = ["docker", "create", "--entrypoint", "none", image.reference]
     container = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     try:

@@ -35,5 +35,5 @@ def scan() -> int:
             print(f"  {each.package:<40} {each.has} -> {each.fixed}")
     print("packages of Python, Go and npm are in the bills of materials (make sbom), not judged here")
     if lacking:
-        print("build the images anew: make refresh")
+        print("rebuild the images: make refresh")
     return 1 if lacking else 0

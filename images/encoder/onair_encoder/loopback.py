@@ -1,4 +1,4 @@
-"""What the agent serves to the page, on the pod's loopback alone."""
+"""What the agent serves to the page, only on the pod's loopback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m onair_ingest`: runs the gateway beside an ingest server until SIGTERM."""
+"""`python -m onair_ingest`: runs the gateway of an ingest server until SIGTERM."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class LeaderTerms:
         self._heard_s = 0.0
 
     def hear(self, term: int | None) -> bool:
-        """Takes the term of a request; False where it is of a former leader.
+        """Takes the term of a request; False if it is of a former leader.
 
         An operator that shows none is of a version from before there were terms.
         """

@@ -43,7 +43,7 @@ from onair_ingest.streams_api import StreamsApi
 log = structlog.get_logger()
 
 SERVER_PROBE = "/server"
-"""The liveness of MediaMTX, which a process that hangs cannot tell itself: its port is listened to on."""
+"""The liveness of MediaMTX, which it cannot report if it hangs: its port still accepts connections."""
 LEAVE_S = 2.0
 """How long a server may take to end that is stopped together with its gateway: both containers of a pod are
 told at the same moment, and killed 5 s later."""
@@ -106,7 +106,7 @@ async def _serve(
     for task in (*parts, stopping, forgetting):
         task.cancel()
     ended = await asyncio.gather(*parts, return_exceptions=True)
-    # An existing server goes on, and so does the server of a gateway that failed.
+    # An existing server continues, and so does the server of a gateway that failed.
     ends_too = stop.is_set() and not password
     stopped = asyncio.create_task(asyncio.sleep(settings.stop_s if ends_too else 0.0))
     await streams.leave(LEAVE_S if ends_too else 0.0)

@@ -84,7 +84,7 @@ class Settings(ProgramSettings):
     reader_linger_s: Annotated[float, Field(ge=0)] = 5.0
     """How long a stream is read on after its last reader: one that reconnects waits for no key frame."""
     stop_s: Annotated[float, Field(ge=0)] = 3.0
-    """How long a gateway that is told to stop with its server takes at least. Their pod keeps its network:
+    """How long a gateway that is stopped with its server takes at least. Their pod keeps its network:
     who connects before Services have left the pod out is refused at once, where nobody would answer."""
     connections_file: Path | None = None
     """Where it keeps whose connections its server has, for its next process; best on the pod's own volume."""

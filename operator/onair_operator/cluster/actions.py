@@ -1,4 +1,4 @@
-"""The actions of plans: `apply` carries each out in order, and does nothing where it holds already.
+"""The actions of plans: `apply` carries each out in order, and does nothing if it holds already.
 
 Every action names the resource that it is about.
 """

@@ -70,7 +70,7 @@ class Applier:
 
         Raises:
             ApiError: a write was refused, as by a conflict; the rest of the plan is void. It is not where the
-                right is missing to write a status that only tells: that is for people, and shows go on; nor
+                right is missing to write a status that only informs: that is for people, and shows go on; nor
                 where a pod is refused, but for the end of the pods that it was to follow.
             LeaseExpired: so is it where this process does not lead any more.
         """
@@ -84,7 +84,7 @@ class Applier:
             if not self._leads():
                 raise LeaseExpired("the Lease was not renewed in time")
             if forbidden and isinstance(action, actions.ResourceEvent):
-                continue  # it would be told at each attempt
+                continue  # it would be reported at each attempt
             if isinstance(action, actions.WriteStatus) and action.only_tells:
                 await self._write_if_allowed(action, written, forbidden)
             elif isinstance(action, actions.CreatePod):

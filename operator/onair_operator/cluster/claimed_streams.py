@@ -1,6 +1,6 @@
 """Which destinations publish as one stream while they are on air, over all projects.
 
-Streams are known by fingerprints alone, as keys are secrets, and in memory alone: a process that begins to
+Streams are known only by fingerprints, as keys are secrets, and only in memory: a process that begins to
 lead finds them out as it looks at its shows.
 """
 

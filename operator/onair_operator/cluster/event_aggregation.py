@@ -1,7 +1,7 @@
 """Which of many alike Events are one, as for a destination that connects and disconnects. Pure.
 
-An Event that repeats in word is counted up. Of those that differ in words alone, the first few have an Event
-of their own and the rest share one, which has the newest text.
+An Event with the same message is counted up. Of those that differ only in their messages, the first few
+have an Event of their own and the rest share one, which has the newest text.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class EventRecorder:
                 await self._draining.wait()
 
     async def _count(self, series: EventSeries) -> bool:
-        """Counts an Event up; False where it has expired."""
+        """Counts an Event up; False if it has expired."""
         change = {
             "count": series.count,
             "message": series.message[:MAX_TEXT],

@@ -45,7 +45,7 @@ class IngestAddresses:
     ) -> None:
         """
         Args:
-            changed: hears that something else was found.
+            changed: called when something else was found.
             leads: whether this process may act at the moment.
         """
         self.found: FoundAddresses | None = None

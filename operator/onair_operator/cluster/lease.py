@@ -52,7 +52,7 @@ class LeaderElection:
     def may_act(self) -> bool:
         """Whether this process leads for certain; to be asked before anything that only a leader may do.
 
-        A process that was paused goes on where it was, before it notices that its Lease is over.
+        A process that was paused continues where it was, before it notices that its Lease is over.
         """
         return self.leading and time.monotonic() - self._renewed_at <= self._limit_s
 

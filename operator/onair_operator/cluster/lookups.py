@@ -1,4 +1,4 @@
-"""Which objects a change of another one bears on: the look-ups that `RECONCILERS` consists of."""
+"""Which objects a change of another one affects: the look-ups that `RECONCILERS` consists of."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from onair_operator.cluster.watched_kinds import (
 ON_THE_WAY = {phase.value for phase in BroadcastPhase if phase.active}
 
 Lookup = Callable[[Store, Change], Iterable[str]]
-"""The names that a change bears on."""
+"""The names that a change affects."""
 
 
 def itself(_: Store, change: Change) -> Iterable[str]:
@@ -49,7 +49,7 @@ def when_gone(lookup: Lookup) -> Lookup:
 
 
 def without_project(store: Store, change: Change) -> Iterable[str]:
-    """The object itself, where its project does not exist: otherwise the project's plan has it."""
+    """The object itself, if its project does not exist: otherwise the project's plan has it."""
     exists = store.entry(PROJECT, str(change.entry.spec.get("projectId"))) is not None
     return () if exists else (change.entry.name,)
 
@@ -122,7 +122,7 @@ class _Pull(NamedTuple):
 
 
 def gateways_of_pull(_: Store, change: Change) -> Iterable[str]:
-    """Gateways that pull something else now: not that of a source of which the state alone has changed."""
+    """Gateways that pull something else now: not that of a source of which only the state has changed."""
     before, after = _pull(change.before), _pull(change.after)
     return {pull.gateway for pull in (before, after) if pull} if before != after else ()
 

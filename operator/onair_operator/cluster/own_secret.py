@@ -23,7 +23,7 @@ async def own_secret(
 
     Args:
         make: gives the values of a new one, in a thread: keys take a tenth of a second of CPU.
-        fields: of the document, beside name, label and values.
+        fields: of the document, besides name, label and values.
 
     Raises:
         ApiError: the API server did not respond, or refuses.

@@ -16,7 +16,7 @@ class Pace:
         """When the last look that was asked for is due, or was."""
 
     def delay_s(self, name: str) -> float | None:
-        """The seconds until the next look, the first time 0; None where that is due already."""
+        """The seconds until the next look, the first time 0; None if that is due already."""
         now = self._now()
         last = self._due.get(name)
         if last is not None and last > now:

@@ -31,7 +31,7 @@ class WorkQueue:
         self._taken = 0
         self._dirty: set[Key] = set()
         self._postponed: set[Key] = set()
-        """Those that wait in `_later` alone."""
+        """Those that wait only in `_later`."""
         self._at_work: set[Key] = set()
         self._timers: dict[Key, asyncio.TimerHandle] = {}
 

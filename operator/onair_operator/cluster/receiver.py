@@ -1,4 +1,4 @@
-"""The built-in MediaMTX as a destination: it takes streams of this installation's encoders alone. Pure."""
+"""The built-in MediaMTX as a destination: it takes only streams of this installation's encoders. Pure."""
 
 from __future__ import annotations
 

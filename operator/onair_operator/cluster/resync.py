@@ -141,7 +141,7 @@ def silent_kinds(brought: Mapping[str, float], heard: Mapping[str, float]) -> se
     """The kinds whose watch has said nothing since a list brought something newer of them.
 
     A watch that is late, as under load, says something; one that is dead says nothing at all. A deletion that
-    a list found proves nothing: a watch that had to begin anew does not bring it.
+    a list found proves nothing: a watch that had to start over does not bring it.
 
     Args:
         brought: when the list of each kind began that brought something newer.

@@ -22,7 +22,7 @@ REDIS_SECRET, MEDIAMTX_SECRET = "onair-redis", "onair-mediamtx"
 PASSWORD, REDIS_CONFIG = "password", "redis.conf"
 """Keys of the Secret of Redis: the password as the facade reads it, and as redis-server does."""
 PUBLISH, READ, API = "publish", "read", "api"
-"""What a password of MediaMTX is for; it has the hash alone, `sha256:…`, under a key of its own."""
+"""What a password of MediaMTX is for; it has only the hash, `sha256:…`, under a key of its own."""
 INTERVAL_S = 10.0
 
 

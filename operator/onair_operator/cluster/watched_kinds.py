@@ -31,7 +31,7 @@ NODE = "Node"
 GATEWAY = "Gateway"
 """Kind of the keys of ingest gateways: no object of the API server."""
 STREAM = "Stream"
-"""Kind of the keys of streams that gateways tell of."""
+"""Kind of the keys of streams that gateways report."""
 
 WATCHED: dict[str, Api] = {**CUSTOM, POD: PODS, SECRET: SECRETS, NODE: NODES}
 

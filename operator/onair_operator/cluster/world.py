@@ -22,7 +22,7 @@ from onair_operator.room.providers import RtcProviders
 from onair_operator.settings import RunQuotas
 
 TOLD_AFTER = 3
-"""Refusals in a row after which one that may pass by itself is told."""
+"""Refusals in a row after which one that may pass by itself is reported."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class PodRefusal:
     final: bool = False
     """The namespace is being deleted."""
     quota: bool = False
-    """There is no room for it beside other pods."""
+    """There is no room for it next to other pods."""
     transient: bool = False
     """It may pass by itself within a moment."""
     times: int = 1
@@ -72,7 +72,7 @@ class World:
     page_tokens: PageTokens | None = None
     ingest_addresses: IngestAddresses = field(default_factory=IngestAddresses)
     receivers: list[Receiver] = field(default_factory=list)
-    """The built-in MediaMTX, where there is one."""
+    """The built-in MediaMTX, if there is one."""
     refusals: dict[str, PodRefusal] = field(default_factory=dict)
     """The last one of each project whose present encoder has no pod for it, by the project's name."""
 

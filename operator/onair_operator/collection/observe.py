@@ -15,6 +15,6 @@ class ObservedCollection:
 
 
 def observe(world: World, name: str) -> ObservedCollection | None:
-    """The collection; None where there is none."""
+    """The collection; None if there is none."""
     entry = world.store.entry(COLLECTION, name)
     return ObservedCollection(entry.model(Collection)) if entry else None

@@ -18,7 +18,7 @@ def with_conflict(
     """The status with Conflicted as long as it is so.
 
     Args:
-        rival: who publishes the same stream, in words.
+        rival: who publishes the same stream, as a phrase.
     """
     if rival is None:
         return status.model_copy(

@@ -1,4 +1,4 @@
-"""The Events of a destination: that it connects, that it does not, and what stands in its way. Pure."""
+"""The Events of a destination: that it connects, that it does not, and what prevents it. Pure."""
 
 from __future__ import annotations
 

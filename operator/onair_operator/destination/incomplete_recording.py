@@ -16,7 +16,7 @@ def with_recording(
     """The conditions with RecordingIncomplete as long as it is so; it stays until the next broadcast.
 
     Args:
-        missing_s: seconds that are missing; None where it is not known, so that it stays as it is.
+        missing_s: seconds that are missing; None if it is not known, so that it stays as it is.
     """
     if missing_s is None:
         return conditions
@@ -36,7 +36,7 @@ def with_recording(
 
 
 def missing_ms(before: int | None, missing_s: float | None) -> int | None:
-    """The figure of the condition; None where nothing is missing.
+    """The figure of the condition; None if nothing is missing.
 
     Args:
         before: the figure so far, which stays where none is known.

@@ -22,7 +22,7 @@ class ObservedDestination:
 
 
 def observe(world: World, name: str) -> ObservedDestination | None:
-    """The destination; None where there is none."""
+    """The destination; None if there is none."""
     entry = world.store.entry(DESTINATION, name)
     if entry is None:
         return None

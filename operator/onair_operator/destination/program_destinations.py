@@ -24,7 +24,7 @@ ProgramType = Literal["RTMP", "RTMPS", "SRT", "RTC", "HLS"]
 
 
 KEPT_REASONS = {"SecretNotFound", "SecretKeyNotFound"}
-"""Reasons of a refusal in spite of which an encoder that has the values already goes on with them."""
+"""Reasons of a refusal in spite of which an encoder that has the values already continues with them."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def program_destination(
     Args:
         known_secrets: those that the address refers to, by name.
         rtc_providers: by `appId`.
-        rooms_until: when the tokens of rooms end; None where nobody is to join.
+        rooms_until: when the tokens of rooms end; None if nobody is to join.
         service_id: of the owner of its collection; empty while that is not known.
         receivers: servers of ours, which take streams with a password that no destination has.
     """

@@ -26,7 +26,7 @@ class DeliveryState:
     """As the encoder reports it; None while it has not."""
     encoder_gone: bool = False
     missing_s: float | None = None
-    """Seconds that the broadcast's recording lacks, on air and after it; None where it is not known."""
+    """Seconds that the broadcast's recording lacks, on air and after it; None if it is not known."""
 
 
 def destination_status(

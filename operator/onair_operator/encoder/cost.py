@@ -21,7 +21,7 @@ class Cost:
     browser_memory_mib: int
     encoder_memory_mib: int
     browser_limit_millicores: int | None = None
-    """None where it may take all that is idle."""
+    """None if it may take all that is idle."""
 
     @property
     def cores(self) -> float:

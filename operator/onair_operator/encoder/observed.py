@@ -42,7 +42,7 @@ class PodView:
     placed_since: dt.datetime | None = None
     """From when its node has been to set it up, while it has no address and none of its containers has run.
 
-    The kubelet tells the address after it has pulled the first image.
+    The kubelet reports the address after it has pulled the first image.
     """
 
     @property

@@ -92,7 +92,7 @@ class ProgramPush:
             self._news.set()
 
     def forget(self) -> None:
-        """Wants nothing of the encoder any more: it goes on with what it has, and gets nothing else."""
+        """Wants nothing of the encoder any more: it continues with what it has, and gets nothing else."""
         self._wanted = None
 
     def reported(self, revision: int, *, reconnected: bool) -> bool:

@@ -19,11 +19,11 @@ class ObservedGateway:
     pulled: Mapping[str, Pull] = field(default_factory=dict)
     """By stream: the sources that are assigned to it."""
     wanted: Pulls | None = None
-    """What it is to pull by now; None where it has not been told."""
+    """What it is to pull by now; None if nobody has said so."""
 
 
 def observe(world: World, name: str) -> ObservedGateway | None:
-    """The gateway; None where the settings have none of this name."""
+    """The gateway; None if the settings have none of this name."""
     gateways = world.gateways
     if name not in {each.name for each in gateways.streams.gateways}:
         return None

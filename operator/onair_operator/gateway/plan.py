@@ -11,6 +11,6 @@ from onair_operator.settings import OperatorSettings
 
 
 def make_plan(observed: ObservedGateway, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
-    """Hands it what it is to pull, where that has changed."""
+    """Hands it what it is to pull, if that has changed."""
     wanted = Pulls.model_construct(pulls=dict(observed.pulled))
     return [] if wanted == observed.wanted else [WantPulls(observed.name, wanted)]

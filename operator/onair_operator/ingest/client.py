@@ -149,7 +149,7 @@ class GatewayClient:
             delay_s = min(delay_s * 1.5, RETRY_MAX_S)
 
     async def _lines(self) -> AsyncIterator[bool]:
-        """Takes what the gateway tells; gives whether it has told all, after each line."""
+        """Takes what the gateway reports; gives, after each line, whether it has reported everything."""
         first: dict[str, StreamState] | None = {}
         timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=UNREACHABLE_AFTER_S
@@ -233,7 +233,7 @@ class GatewayClient:
                     await self._news.wait()
 
     async def _request(self, method: str, path: str, body: str | None = None) -> str:
-        """The body of the response; empty where there is no such thing.
+        """The body of the response; empty if there is no such thing.
 
         Raises:
             GatewayUnreachable: no response, or no success; what is to be deleted may be gone.

@@ -1,4 +1,4 @@
-"""The streams that gateways tell of: the newest word of each gateway, in memory."""
+"""The streams that gateways report: the newest state of each gateway, in memory."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class GatewayStreams:
         return tuple(self._views.values())
 
     def sightings(self, stream: str) -> tuple[Sighting, ...]:
-        """A stream at each gateway that has told of it."""
+        """A stream at each gateway that has reported it."""
         found = []
         for name, view in self._views.items():
             state = self._online[name].get(stream) or self._ended[name].get(stream)
@@ -84,7 +84,7 @@ class GatewayStreams:
         self._changed(News(gateway, frozenset(streams), contact=True))
 
     def unreachable(self, gateway: str) -> None:
-        """Takes the streams of a gateway for unknown, until it tells all of them again."""
+        """Marks the streams of a gateway as unknown, until it has reported all of them again."""
         self._views[gateway] = replace(self._views[gateway], contact=GatewayContact.UNREACHABLE)
         self._changed(News(gateway, frozenset(self._online[gateway]), contact=True))
 

@@ -1,4 +1,4 @@
-"""All gateways of the installation: their clients, and the streams that they tell of."""
+"""All gateways of the installation: their clients, and the streams that they report."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Gateways:
     ) -> None:
         """
         Args:
-            changed: hears what each gateway tells, and that one can be reached no longer.
+            changed: called with what each gateway reports, and when one can no longer be reached.
             leads: whether this process may act at the moment.
-            access: how gateways are let into rooms; None where there are no rooms.
+            access: how gateways are let into rooms; None if there are no rooms.
             on_heartbeat: called with each heartbeat of any gateway.
         """
         self._access = access
@@ -66,7 +66,7 @@ class Gateways:
             client.show(_bearer(secret))
 
     def program_source(self, source: str, gateway: str, stream: str) -> ProgramSource | None:
-        """What an encoder needs to read a stream of a source; None where the gateway is none of ours."""
+        """What an encoder needs to read a stream of a source; None if the gateway is none of ours."""
         url = next((each.url for each in self._settings if each.name == gateway), None)
         if url is None or self._secret is None:
             return None
@@ -84,7 +84,7 @@ class Gateways:
             client.want_pulls(pulls)
 
     def wanted_pulls(self, gateway: str) -> Pulls | None:
-        """What a gateway is to pull; None where it has not been told."""
+        """What a gateway is to pull; None if nobody has said so."""
         client = self._clients.get(gateway)
         return client.wanted_pulls if client else None
 
@@ -95,7 +95,7 @@ class Gateways:
             client.previews.want(room, shown)
 
     def shown_previews(self, room: str) -> ShownPreviews | None:
-        """What is to be shown in a room; None where nothing has been said of it."""
+        """What is to be shown in a room; None if nothing has been said of it."""
         return self._shown.get(room)
 
     def forget_room(self, room: str) -> None:

@@ -1,4 +1,4 @@
-"""Gateways and the streams that they tell of, as plans see them."""
+"""Gateways and the streams that they report, as plans see them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Sighting:
     gateway: GatewayView
     state: StreamState
     came_s: float = 0.0
-    """When this process was told that it is there, by the same clock."""
+    """When this process learned that it is there, by the same clock."""
 
     @property
     def online(self) -> bool:

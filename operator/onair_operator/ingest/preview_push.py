@@ -44,13 +44,13 @@ class PreviewPush:
         """
         Args:
             ready: whether the gateway can be reached, and this process may act.
-            access: None where there is no room server, and so nothing to show.
+            access: None if there is no room server, and so nothing to show.
         """
         self._gateway, self._request, self._ready, self._access = gateway, request, ready, access
         self._wanted: dict[str, ShownPreviews] = {}
         self._taken: dict[str, _Taken] = {}
         self._due: set[str] = set()
-        """Rooms of which the gateway may have to be told."""
+        """Rooms that the gateway may have to be sent."""
         self._listed = False
         self._news = asyncio.Event()
 

@@ -296,8 +296,8 @@ def _stopping(
         )
         return BroadcastStep(stopped, previous, (_stopped(observed, current),))
     if may_begin_beside(observed, current) and (begun := _next_run(observed, turn, now)):
-        beside = _stopped(observed, current, "; its recordings are still being stored")
-        return replace(begun, events=(beside, *begun.events), draining=(current,))
+        storing = _stopped(observed, current, "; its recordings are still being stored")
+        return replace(begun, events=(storing, *begun.events), draining=(current,))
     return BroadcastStep(current, previous, requeue_s=ending.requeue_s)
 
 

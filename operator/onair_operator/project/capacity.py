@@ -60,7 +60,7 @@ def _no_node_has_the_label(regions: list[str]) -> str:
 
 
 def _needed_by(rendering: Rendering) -> str:
-    """What the cost of a show comes from: all that differs from the default, beside size and frame rate."""
+    """What the cost of a show comes from: size, frame rate, and all that differs from the default."""
     video = rendering.video
     parts = [f"{video.width}×{video.height}@{video.framerate:g}"]
     if rendering.complexity:

@@ -18,7 +18,7 @@ def project_verdict(
     settings: OperatorSettings,
     held: str | None = None,
 ) -> Verdict:
-    """Whether the project is as it is wanted, else the first thing that stands in the way.
+    """Whether the project is as it should be, else the first thing that prevents it.
 
     Args:
         held: the source whose run waits for room within a quota.

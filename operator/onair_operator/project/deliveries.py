@@ -19,7 +19,7 @@ from onair_operator.project.observed import ObservedProject
 
 
 def kept_destinations(observed: ObservedProject, found: Deliveries) -> list[KeptDestination]:
-    """Those whose Secret is gone, with which an encoder that has it goes on."""
+    """Those whose Secret is gone, with which an encoder that has it continues."""
     return [
         KeptDestination(id=each.name, generation=each.generation)
         for each in sorted(observed.destinations, key=lambda d: d.name)

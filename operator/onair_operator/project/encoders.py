@@ -45,7 +45,7 @@ def follow_encoders(observed: ObservedProject, step: BroadcastStep) -> Iterator[
     Of an earlier run that stores recordings, until that has ended.
     """
     wanted, draining = wanted_pod(observed, step), draining_pods(observed, step)
-    # Whoever is being deleted goes on until there is another one.
+    # An encoder that is being deleted continues until there is another one.
     has_successor = wanted is not None or not on_the_way(step.broadcast)
     for pod in observed.pods:
         replaced = pod is not wanted and has_successor and pod not in draining

@@ -1,4 +1,4 @@
-"""The end of a run: until when its encoder ends streams, and stores recordings beside the next run. Pure.
+"""The end of a run: how long its encoder ends streams, and stores recordings during the next run. Pure.
 
 A run whose encoder only stores what waits of recordings does not hold up the next one: that gets an encoder
 of its own, and the earlier run is remembered as draining (`docs/decisions/0067`).
@@ -75,7 +75,7 @@ def may_begin_beside(observed: ObservedProject, ending: BroadcastStatus) -> bool
 
 @dataclass(frozen=True)
 class Draining:
-    """The ended runs that store recordings from now on, what the others tell, and when to look again."""
+    """The ended runs that store recordings from now on, the Events of the others, and when to look again."""
 
     runs: tuple[BroadcastStatus, ...]
     events: tuple[ResourceEvent, ...]

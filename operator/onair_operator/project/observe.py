@@ -1,4 +1,4 @@
-"""Gathers one project and all that bears on it."""
+"""Gathers one project and all that affects it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ log = structlog.get_logger()
 
 
 def observe(world: World, name: str) -> ObservedProject | None:
-    """The project and its surroundings as known now; None where there is no such project."""
+    """The project and its surroundings as known now; None if there is no such project."""
     store = world.store
     entry = store.entry(PROJECT, name)
     if entry is None:
@@ -125,7 +125,7 @@ def _page_token(world: World, project: Project, collection: Entry | None) -> str
 
 
 def _destination(entry: Entry) -> Destination | None:
-    """None for one that was stored under rules of before, so that the project goes on without it."""
+    """None for one that was stored under rules of before, so that the project continues without it."""
     try:
         return entry.model(Destination)
     except ValidationError as error:
@@ -169,7 +169,7 @@ def _program_sources(world: World, project: Project) -> Iterator[ProgramSource]:
 
 
 def _source_status(entry: Entry) -> SourceStatus:
-    """Unknown where another version of the operator wrote it, so that the project goes on without it."""
+    """Unknown where another version of the operator wrote it, so that the project continues without it."""
     try:
         return SourceStatus.model_validate(entry.status)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""One project and all that bears on it, as one value: the input of the plan."""
+"""One project and all that affects it, as one value: the input of the plan."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NodeView:
 
 @dataclass(frozen=True)
 class ObservedProject:
-    """A project with all that bears on it."""
+    """A project with all that affects it."""
 
     project: Project
     collection: Collection | None = None
@@ -40,7 +40,7 @@ class ObservedProject:
     invalid_destinations: tuple[str, ...] = ()
     """Names of those that are stored though they break a rule."""
     layouts: tuple[Layout, ...] = ()
-    """Metadata alone, as of the collection."""
+    """Only its metadata, as for the collection."""
     pods: tuple[PodView, ...] = ()
     certificates: Mapping[str, str] = field(default_factory=dict)
     """Of the pods' identities, PEM, by pod uid."""
@@ -50,7 +50,7 @@ class ObservedProject:
     """Those that the destinations refer to and those that were made for them, by name."""
     nodes: Mapping[str, NodeView] = field(default_factory=dict)
     regions: frozenset[str] | None = None
-    """Regions that nodes have labels of; None where that was not looked up."""
+    """Regions that nodes have labels of; None if that was not looked up."""
     sandboxes: frozenset[str] | None = None
     """Labels of nodes that say that a seccomp profile of the browser is there; None likewise."""
     encoders: Mapping[str, EncoderView] = field(default_factory=dict)
@@ -64,11 +64,11 @@ class ObservedProject:
     rtc_providers: Mapping[str, RtcProvider] = field(default_factory=dict)
     """By `appId`."""
     receivers: tuple[Receiver, ...] = ()
-    """The built-in MediaMTX, where there is one."""
+    """The built-in MediaMTX, if there is one."""
     trigger_sources: Mapping[str, SourceStatus] = field(default_factory=dict)
     """Of the sources of its collection that start or stop it, by name; one that is gone is not among them."""
     used_up: str | None = None
-    """The quota of its owner that leaves no room for a run that a source is to start, in words."""
+    """The quota of its owner that leaves no room for a run that a source is to start, as a sentence."""
     rooms_available: bool = False
     """There is a server of hosted rooms."""
     room_server: RoomServerAccess | None = None
@@ -80,7 +80,7 @@ class ObservedProject:
     streams: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What is noted of what it publishes: fingerprints by destination."""
     rivals: Mapping[str, str] = field(default_factory=dict)
-    """By destination, in words, one of another project that publishes the same stream."""
+    """By destination: one of another project that publishes the same stream, as a phrase."""
     rivals_known_in_s: float = 0.0
     """When all rivals are known: 0 where they are."""
     invalid: str | None = None
@@ -90,14 +90,14 @@ class ObservedProject:
     previewed: tuple[ShownSource, ...] = ()
     """The sources of its collection that it has, that are connected, and that its room is to show."""
     shown: ShownPreviews | None = None
-    """What its room is to show by now; None where nothing has been said of it."""
+    """What its room is to show by now; None if nothing has been said of it."""
     program_sources: tuple[ProgramSource, ...] = ()
     """The sources of its collection that it shows, as far as it is known where they can be read."""
 
     page_token: str | None = None
     """Of the present encoder's page."""
     scene: ObservedScene = field(default_factory=ObservedScene)
-    """Its scenes, where it is one of scenes."""
+    """Its scenes, if it is one of scenes."""
 
     @property
     def broadcast(self) -> BroadcastStatus | None:

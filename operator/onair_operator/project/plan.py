@@ -177,7 +177,7 @@ def _status_of(
 
 
 def _claim_streams(observed: ObservedProject, step: BroadcastStep) -> Iterator[Action]:
-    """Notes what the show publishes, so that others that publish the same are told, and this one."""
+    """Notes what the show publishes, so that it and others that publish the same say so."""
     project = observed.project
     streams = streams_on_air(observed, step.broadcast)
     if streams != observed.streams:

@@ -33,7 +33,7 @@ def previews(observed: ObservedProject, room: RoomStatus | None) -> ShownPreview
 
 
 def show_previews(observed: ObservedProject, room: RoomStatus | None) -> Iterator[Action]:
-    """Has gateways show them, where that has changed.
+    """Has gateways show them, if that has changed.
 
     Always the first time, as another leader may have wanted something else.
     """

@@ -42,7 +42,7 @@ def hand_over_program(
 ) -> Iterator[Action]:
     """Hands the claimed encoder its programme, without destinations while another has to yield them.
 
-    Those of earlier runs that store recordings are told, as before, that they are to end.
+    Encoders of earlier runs that store recordings are asked, as before, to end.
     """
     for run in step.draining:
         if pod := observed.ending_pod(run):
@@ -121,7 +121,7 @@ def wanted_program(
 
 
 def _studio(composition: Composition | None, settings: OperatorSettings) -> ProgramStudio | None:
-    """None where the page of scenes is in the place of the studio's."""
+    """None if the page of scenes is in the place of the studio's."""
     studio = composition is not None and composition.studio_sdk is not None
     if not studio or page_url(composition, settings) == COMPOSITOR_URL:
         return None
@@ -151,7 +151,7 @@ def _scene(observed: ObservedProject, broadcast: BroadcastStatus) -> ProgramScen
 def _room_server(
     observed: ObservedProject, scene: ProgramScene | None, epoch: int, until: dt.datetime | None
 ) -> ProgramRoomServer | None:
-    """None where no layout shows a participant, or their room is not open: the facade opens it for them."""
+    """None if no layout shows a participant, or their room is not open: the facade opens it for them."""
     room, server = observed.project.status.room, observed.room_server
     if scene is None or not scene.shows_participants or server is None or until is None:
         return None

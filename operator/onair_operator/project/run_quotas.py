@@ -12,7 +12,7 @@ from onair_operator.settings import RunQuota
 
 
 def used_up(world: World, project: Entry) -> str | None:
-    """The quota that one run more of this project would exceed, in words; None where there is room.
+    """The quota that one more run of this project would exceed, as a sentence; None if there is room.
 
     Runs whose first record is being written count already.
     """

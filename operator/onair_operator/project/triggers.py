@@ -33,7 +33,7 @@ class Turn:
     """What the triggers of a project do now."""
 
     states: list[TriggerState] | None
-    """The states that count, from now on; None where no source triggers anything."""
+    """The states that count, from now on; None if no source triggers anything."""
     stop: str | None = None
     """The source that stops the present run."""
     start: str | None = None

@@ -49,7 +49,7 @@ class KeptRooms:
     ) -> None:
         """
         Args:
-            changed: hears the project of every room of which something else is seen.
+            changed: called with the project of every room of which something else is seen.
             leads: whether this process may act at the moment.
         """
         self._server = server
@@ -75,7 +75,7 @@ class KeptRooms:
         return self._kept.get(room)
 
     def view(self, room: str) -> RoomView | None:
-        """A room as it was seen last; None where nothing was seen yet."""
+        """A room as it was seen last; None if nothing was seen yet."""
         return self._views.get(room)
 
     def keep(self, room: str, wanted: KeptRoom | None) -> None:

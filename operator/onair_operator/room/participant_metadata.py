@@ -16,7 +16,7 @@ def repaired(participant: ServerParticipant, role: Role | None) -> str:
     """The participant's metadata, changed where it is no JSON object, has no name or another role.
 
     Args:
-        role: None where it is not known.
+        role: None if it is not known.
     """
     if role is None and participant.changes_metadata:
         # Their attributes are gone, and nobody loses those by accident
@@ -35,7 +35,7 @@ def repaired(participant: ServerParticipant, role: Role | None) -> str:
 
 
 def _object(text: str) -> JsonObject | None:
-    """None where a browser's JSON.parse does not give one."""
+    """None if a browser's JSON.parse does not give one."""
     try:
         value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -44,4 +44,4 @@ def _object(text: str) -> JsonObject | None:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is Python's alone")
+    raise ValueError(f"{constant} is not JSON, but Python's")

@@ -22,7 +22,7 @@ class KeptRoom:
 
     project: str
     opening: int | None
-    """None where it is to be closed."""
+    """None if it is to be closed."""
     last: int
     """The opening that it had last; a room of a later one is not closed."""
     barred: frozenset[str] = frozenset()
@@ -96,7 +96,7 @@ def next_step(
     if present is None or (present.opening is not None and present.opening < wanted.opening):
         return RoomStep.OPEN
     looks_empty = not present.participants and known is not None and not known.participants
-    # Who joins where there is a source to see is to see it soon
+    # Whoever joins a room that shows a source is to see it soon
     return RoomStep.TAKE_AS_EMPTY if looks_empty and is_quiet and not wanted.names else RoomStep.LIST
 
 

@@ -34,7 +34,7 @@ def publisher_token(provider: RtcProvider, room: str, identity: str, until: dt.d
 
 
 def renderer_access(server: RoomServerAccess, room: str, epoch: int, until: dt.datetime) -> ProgramRoomServer:
-    """What an encoder joins its project's room with where the facade is away."""
+    """What an encoder joins its project's room with while the facade is unavailable."""
     known = server.credentials
     token = livekit_renderer(known.api_key, known.api_secret, room, f"{RENDERER_PREFIX}{epoch}", until)
     return ProgramRoomServer.model_validate({"url": server.url, "token": token})

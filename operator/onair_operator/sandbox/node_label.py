@@ -1,6 +1,6 @@
 """Keeps a node's label true: that pages can be sandboxed on it.
 
-By the standard library alone, as it stays on every node: the client of the operator would take 60 MiB.
+Uses only the standard library, as it stays on every node: the operator's client would take 60 MiB.
 """
 
 from __future__ import annotations

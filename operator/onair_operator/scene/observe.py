@@ -38,7 +38,7 @@ def observe(store: Store, project: Project) -> ObservedScene:
 def carried(entries: list[Entry], chosen: str | None, project: Project) -> tuple[ProgramLayout, ...]:
     """The selected layout, and of the others, scenes and newest first, as many as there is room for.
 
-    A switch to one that is left out works all the same: it is the selected one of the next programme.
+    A switch to one that is omitted works nevertheless: it is the selected one of the next programme.
     """
     ranked = sorted(entries, key=lambda each: (_is_scene(each), each.created), reverse=True)
     first = [each for each in ranked if each.name == chosen]
@@ -60,7 +60,7 @@ def _is_scene(entry: Entry) -> bool:
 
 
 def _layout(entry: Entry, project: Project) -> ProgramLayout | None:
-    """None for one that breaks a rule, so that the show goes on without it."""
+    """None for one that breaks a rule, so that the show continues without it."""
     made = _made(entry, project)
     return made if isinstance(made, ProgramLayout) else None
 

@@ -18,7 +18,7 @@ class ObservedScene:
     names: frozenset[str] = frozenset()
     """All of the project's layouts."""
     broken: str | None = None
-    """Which rules the layout that is to be drawn breaks, so that it cannot be; of a run alone."""
+    """Which rules the layout to be drawn breaks, so that it cannot be drawn; only during a run."""
 
 
 def is_scene(composition: Composition | None) -> bool:

@@ -17,7 +17,7 @@ class ObservedSecret:
 
 
 def observe(world: World, name: str) -> ObservedSecret | None:
-    """The Secret; None where there is none, or where it was made for nothing in particular."""
+    """The Secret; None if there is none, or if it was made for nothing in particular."""
     entry = world.store.entry(SECRET, name)
     if entry is None:
         return None

@@ -50,7 +50,7 @@ PREVIEW_WAITS = (
 
 
 def heartbeat_events(store: Store, heartbeat: Heartbeat) -> Iterator[ResourceEvent]:
-    """What a gateway tells of sources beside their streams."""
+    """What a gateway reports of sources besides their streams."""
     for publisher in heartbeat.refused:
         if event := refused_event(store, publisher):
             yield event
@@ -60,7 +60,7 @@ def heartbeat_events(store: Store, heartbeat: Heartbeat) -> Iterator[ResourceEve
 
 
 def refused_event(store: Store, refused: RefusedPublisher) -> ResourceEvent | None:
-    """That somebody was refused who shows a source's key; None where there is no such source."""
+    """That somebody was refused who shows a source's key; None if there is no such source."""
     source = _source(store, refused.stream)
     if source is None:
         return None

@@ -19,7 +19,7 @@ from onair_operator.ingest.observed import GatewayView, Sighting
 class ObservedSource:
     source: Source
     collection: Collection | None
-    """Metadata alone."""
+    """Only its metadata."""
     has_secret: bool = True
     """Whether there is a Secret where its stream key belongs."""
     key_stream: str | None = None
@@ -30,14 +30,14 @@ class ObservedSource:
     regions: frozenset[str] = frozenset()
     """Of encoders that show it."""
     found: FoundAddresses | None = None
-    """Where publishers reach ingest; None where that is not looked for, or not known yet."""
+    """Where publishers reach ingest; None if that is not looked for, or not known yet."""
 
     def gateway(self, name: str | None) -> GatewayView | None:
         return next((each for each in self.gateways if each.name == name), None)
 
 
 def observe(world: World, name: str) -> ObservedSource | None:
-    """The source and its surroundings; None where there is no such source."""
+    """The source and its surroundings; None if there is no such source."""
     store, streams = world.store, world.gateways.streams
     entry = store.entry(SOURCE, name)
     if entry is None:

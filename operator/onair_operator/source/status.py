@@ -40,7 +40,7 @@ def source_status(observed: ObservedSource, settings: OperatorSettings, now: dt.
     present = present_sighting(observed)
     ingest = settings.ingest.addresses(settings.release_namespace, observed.found)
     assigned = assigned_push(source.spec.address, None, ingest)
-    # Who has just become the leader has not looked yet.
+    # A process that has just become the leader has not looked yet.
     awaited = bool(settings.ingest.services) and observed.found is None
     connection = _connection(observed, present, now, _no_address(observed, assigned))
     if source.pushed is None:
@@ -79,7 +79,7 @@ def present_sighting(observed: ObservedSource) -> Sighting | None:
 
 
 def _no_address(observed: ObservedSource, assigned: AssignedPush | None) -> str | None:
-    """Why publishers outside of the cluster have no address to push to; None where they have one."""
+    """Why publishers outside of the cluster have no address to push to; None if they have one."""
     if assigned is None or assigned.base_url or observed.found is None:
         return None
     return NO_ADDRESS + (observed.found.missing or "no Service of ingest has a port for it")
@@ -129,7 +129,7 @@ def _connected(observed: ObservedSource, present: Sighting, now: dt.datetime) ->
 def _since(
     before: SourceStatus, connect: ConnectState, told: str | None, now: dt.datetime, *, unknown: bool = False
 ) -> str | None:
-    """When it changed: as the gateway says, unless its clock is wrong; None where it never was Connected."""
+    """When it changed: as the gateway says, unless its clock is wrong; None if it never was Connected."""
     # What was unknown has been so since it is known: who waits for it to last waits from then on.
     if connect is (before.connect or ConnectState.DISCONNECTED) and (not before.unknown or unknown):
         return before.since
@@ -145,7 +145,7 @@ def _ended(observed: ObservedSource) -> Sighting | None:
 
 
 def _ended_with_its_server(observed: ObservedSource) -> bool:
-    """Whether nobody can say that the publisher is gone: its ingest server is, or was told to stop."""
+    """Whether nobody can say that the publisher is gone: its ingest server is, or is being stopped."""
     before = observed.source.status
     streams = (before.stream, stream_of_pull(observed.source.name))
     return any(

@@ -1,4 +1,4 @@
-"""The rules that a stored resource breaks, in words for its owner. Pure."""
+"""The rules that a stored resource breaks, as sentences for its owner. Pure."""
 
 from __future__ import annotations
 

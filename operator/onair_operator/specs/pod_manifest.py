@@ -45,7 +45,7 @@ _STAYS = [
     {"key": f"node.kubernetes.io/{taint}", "operator": "Exists", "effect": "NoExecute"}
     for taint in ("not-ready", "unreachable")
 ]
-"""A node that the API server cannot reach may deliver all the same; if not, the operator replaces it."""
+"""A node that the API server cannot reach may still deliver; if not, the operator replaces it."""
 
 
 def unclaimed_pod(
@@ -115,14 +115,14 @@ def _sandbox_label(sandbox: SandboxSettings) -> dict[str, str]:
 
 
 def _seccomp_profile(sandbox: SandboxSettings) -> Document:
-    """The namespaces that Chromium's sandbox is made of, beside all that the pod's profile allows."""
+    """The namespaces that Chromium's sandbox is made of, in addition to what the pod's profile allows."""
     if sandbox.mode is not SandboxMode.SECCOMP:
         return {}
     return {"seccompProfile": {"type": "Localhost", "localhostProfile": sandbox.localhost_profile}}
 
 
 def _runtime_annotations(sandbox: SandboxSettings) -> dict[str, str]:
-    """What gVisor has to be told, or each container has a volume to itself; other runtimes ignore it."""
+    """What gVisor has to know, or each container has a volume to itself; other runtimes ignore it."""
     if sandbox.mode is not SandboxMode.RUNTIME_CLASS:
         return {}
     shared = {"type": "tmpfs", "share": "pod", "options": "rw"}

@@ -1,4 +1,4 @@
-"""Gathers one stream that gateways tell of, and the source that it belongs to."""
+"""Gathers one stream that gateways report, and the source that it belongs to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onair_operator.ingest.observed import Sighting
 class ObservedStream:
     stream: str
     source: Source | None
-    """The source whose key, or whose pull, it is; None where there is none of that name either."""
+    """The source whose key, or whose pull, it is; None if there is none of that name either."""
     sightings: tuple[Sighting, ...]
 
 

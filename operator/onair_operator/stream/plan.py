@@ -15,13 +15,13 @@ from onair_operator.source.admission import may_stay
 from onair_operator.stream.observe import ObservedStream
 
 RETRY_S = 1.0
-"""To a gateway that goes on telling of the stream."""
+"""To a gateway that keeps reporting the stream."""
 HEARD_S = 0.1
 """Until it is looked at again whether the holder's gateway has been heard since."""
 
 
 def make_plan(observed: ObservedStream, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
-    """Cuts off wherever it is online; what a gateway pulls ends by what it is told to pull."""
+    """Disconnects it wherever it is online; a pull ends when the gateway is no longer to pull it."""
     return list(_cut_offs(observed))
 
 
@@ -42,7 +42,7 @@ def _cut_offs(observed: ObservedStream) -> Iterator[Action]:
 
 
 def _doubles(observed: ObservedStream, publishers: list[Sighting]) -> tuple[Sighting | None, list[Sighting]]:
-    """The publisher that is the source by its status, while it sends, and those beside it.
+    """The publisher that is the source by its status, while it sends, and those next to it.
 
     Gateways that ask at the same moment, or a facade that is not up to date, let two in. Only a status that
     is written decides: two looks at a changing pair would each end another one. And only a gateway that was

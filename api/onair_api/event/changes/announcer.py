@@ -226,6 +226,6 @@ class ChangeAnnouncer:
 
 
 def _new_note(before: Entry | None, after: Entry | None) -> StoredNote | None:
-    """The note of the request that made this change; None where an earlier request left it."""
+    """The note of the request that made this change; None if an earlier request left it."""
     note, old = note_of(after), note_of(before)
     return note if note and (old is None or old.nonce != note.nonce) else None

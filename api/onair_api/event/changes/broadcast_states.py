@@ -1,4 +1,4 @@
-"""Works out what two versions of a project tell of its runs: each phase once, in order, to the end. Pure."""
+"""Works out what two versions of a project say of its runs: each phase once, in order, to the end. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def broadcast_states(before: Entry | None, after: Entry) -> list[tuple[str, Json
 def _obstacles(before: Entry | None, after: Entry) -> list[tuple[str, JsonObject]]:
     """What came to stand in the way of the present run, or does no more: a state without a phase.
 
-    Why a run ended is told by its last states.
+    The last states of a run say why it ended.
     """
     run = present_run(after.spec, after.status)
     if not run.on_air:

@@ -60,7 +60,7 @@ class Parents:
     def audiences(
         self, entry: Entry, target: Target, projects: Iterable[str] = ()
     ) -> tuple[AudienceKey, ...]:
-        """Who may see an event of an object; nobody where the owner of its collection is not known.
+        """Who may see an event of an object; nobody if the owner of its collection is not known.
 
         Args:
             target: of the event, complete.

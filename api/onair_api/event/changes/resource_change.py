@@ -13,12 +13,12 @@ from onair_crds.kube.store import Entry
 class ResourceChange:
     kind: str
     before: Entry | None
-    """The version seen before; None where there was no such object."""
+    """The version seen before; None if there was no such object."""
     after: Entry | None
-    """None where the object is gone."""
+    """None if the object is gone."""
     position: Position
     note: StoredNote | None
-    """Of the request that made this change; None where no request through this facade did."""
+    """Of the request that made this change; None if no request through this facade did."""
     deadline: float
     """Until when its announcement may wait for its parent's, in seconds of the monotonic clock."""
 

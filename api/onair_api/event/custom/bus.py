@@ -1,6 +1,6 @@
 """Carries custom events between replicas through Redis: one channel per user, one connection for all of them.
 
-A channel's last minute is kept in a stream beside it, so a replica that starts
+A channel's last minute is kept in a stream next to it, so a replica that starts
 to listen, or listens again after Redis was unreachable, gets what it missed.
 """
 

@@ -44,7 +44,7 @@ class EventPublisher:
         Raises:
             NotFound: the caller sees no such target.
             InvalidArgument: the ids of the target do not belong together.
-            PermissionDenied: a guest's token names its collection alone, which others are in too.
+            PermissionDenied: a guest's token names only its collection, which others are in too.
             Unavailable: Redis is unreachable; nobody receives the event.
         """
         target, channel = Target(), identity.user_id

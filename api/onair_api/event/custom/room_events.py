@@ -25,11 +25,11 @@ class RoomEvents:
         self._prefix = prefix
 
     async def publish(self, project: Entry, sub_type: str, record: JsonObject, cause: str) -> None:
-        """Publishes what happened in a project's room; nothing where there is no Redis, or no owner.
+        """Publishes what happened in a project's room; nothing if there is no Redis, or no owner.
 
         Args:
             sub_type: `JOIN`, `LEAVE`, `PUBLISH` or `UNPUBLISH`.
-            cause: names what is told, so that the same has the same id.
+            cause: names what is reported, so that the same has the same id.
 
         Raises:
             Unavailable: Redis is unreachable; nobody receives the event.

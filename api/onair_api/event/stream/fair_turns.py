@@ -27,7 +27,7 @@ BURST_S = 1.0
 STEP, STEP_BYTES = 4, 16_384
 """Streams, and what they are sent, between two looks at the clock."""
 MAX_DELIVERIES, MAX_BYTES = 250_000, 16 << 20
-"""What an owner's streams may wait for, all together; beyond it they lose all of it, and are told."""
+"""What an owner's streams may wait for, all together; beyond it they lose all of it, and are notified."""
 
 Send = Callable[[Session, Event], None]
 Wanted = Callable[[Session, Event], bool]
@@ -52,7 +52,7 @@ class _Receivers:
 @dataclass(slots=True)
 class _PendingDelivery:
     event: Event | None
-    """None: what was lost is told."""
+    """None: the loss is reported."""
     receivers: _Receivers
     at: int = 0
     """How many of them have had their turn."""
@@ -159,7 +159,7 @@ class FairTurns:
         return Unsent([event for event in taken if event], None in taken)
 
     def may_send(self, owner: Owner) -> bool:
-        """Whether an owner's stream may be sent something at once, beside what waits for its turn."""
+        """Whether an owner's stream may be sent something at once, apart from what waits for its turn."""
         return self._bandwidth.wait_s(owner, time.monotonic()) <= BURST_S
 
     def spend(self, owner: Owner, sent: int) -> None:

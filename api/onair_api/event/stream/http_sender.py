@@ -47,7 +47,7 @@ class HttpSender:
         self._wake.set()
 
     async def chunk(self, heartbeat_s: float, max_bytes: int = WRITE_BYTES) -> bytes | None:
-        """The bytes to write next; empty when the stream ends, None where nothing came for so long.
+        """The bytes to write next; empty when the stream ends, None if nothing came for so long.
 
         Asked again, those before are sent, unless the connection is lost: what is written then goes nowhere.
         """

@@ -73,7 +73,7 @@ def token_of(headers: Headers, query: QueryParams, subprotocols: list[str]) -> s
 
 
 def session_id_of(headers: Headers, query: QueryParams) -> str | None:
-    """The session id that a client gives, in the query or a header; None where it gives none."""
+    """The session id that a client gives, in the query or a header; None if it gives none."""
     given = (
         query.get("sessionid")
         or query.get("sessionId")

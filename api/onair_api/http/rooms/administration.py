@@ -1,6 +1,6 @@
 """What is asked of a room by plain HTTP: why a join is refused, and the administration of participants.
 
-Administration is livekit-server's own interface (Twirp, JSON), for room admins, in their own room. Who is
+Administration is livekit-server's own interface (Twirp, JSON), for room admins, in their own room. Whoever is
 removed is barred first, so that they do not come back through another replica.
 """
 
@@ -37,7 +37,7 @@ METHODS = frozenset(
         "UpdateSubscriptions",
     }
 )
-"""Of RoomService: what concerns participants. Rooms are opened and closed by this service alone."""
+"""Of RoomService: what concerns participants. Only this service opens and closes rooms."""
 TIMEOUT_S = 10.0
 NO_STORE = {"Cache-Control": "no-store"}
 

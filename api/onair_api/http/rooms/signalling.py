@@ -1,6 +1,6 @@
 """Signalling of rooms: passes a participant's WebSocket on to the room server once it is admitted.
 
-No token is logged: it stands in the query.
+No token is logged: it is in the query.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class RoomWebhooks:
             await self._publish(news)
 
     async def _is_new(self, news: RoomNews) -> bool:
-        """Whether it is told for the first time, and not after its participant has left."""
+        """Whether it is reported for the first time, and not after its participant has left."""
         stay = f"left:{news.session}"
         if news.sub_type == "LEAVE":
             await self._values.put(stay, news.id, KNOWN_S)

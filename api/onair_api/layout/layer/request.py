@@ -54,7 +54,7 @@ class RoundingDecoder(Decoder):
 
 @dataclass(frozen=True)
 class LayerRequest:
-    """One operation with what belongs to the request alone."""
+    """One operation with what belongs only to the request."""
 
     operation: LayerOperation
     metadata: JsonObject | None = None

@@ -29,7 +29,7 @@ class Create:
     id: str
     values: Layer
     path: str = ""
-    """Where the operation stands in the request, for error texts."""
+    """Where the operation is in the request, for error texts."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class _Sceneless(_Tree):
 
 
 class _Scene(_Tree):
-    """One tree under one root, and detached layers beside it."""
+    """One tree under one root, and detached layers next to it."""
 
     def create(self, operation: Create) -> None:
         if operation.values.get("type") == ROOT and any(is_root(each) for each in self.layers.values()):

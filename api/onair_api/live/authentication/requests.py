@@ -46,7 +46,7 @@ class GuestRequest:
     display_name: str
     service_user_id: str
     url: str
-    """Where a short url leads to; empty where none is wanted."""
+    """Where a short url leads to; empty if none is wanted."""
 
 
 def backend_request(body: JsonObject, settings: TokenSettings) -> BackendRequest:
@@ -167,7 +167,7 @@ def _kind(
 ) -> tuple[TokenKind, JsonObject, str]:
     """The member that is given, what is in it, and the path before its fields.
 
-    `interface.md` shows the select-one inside `token`; proto JSON has its members beside the others. Both
+    `interface.md` shows the select-one inside `token`; proto JSON has its members next to the others. Both
     are read.
     """
     inner = _value(body, "token")

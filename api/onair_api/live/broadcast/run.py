@@ -45,7 +45,7 @@ NO_RUN = Run(None, BroadcastPhase.NOT_RUNNING)
 
 
 def known_runs(spec: JsonObject, status: JsonObject) -> list[Run]:
-    """All runs that spec and status tell of, the oldest first; the last is the present one."""
+    """All runs that spec and status know, the oldest first; the last is the present one."""
     wanted: JsonObject = spec.get("broadcast") or {}
     previous, current = status.get("previous"), status.get("broadcast")
     runs = [Run(previous["id"], BroadcastPhase(previous["phase"]), previous)] if previous else []
@@ -77,7 +77,7 @@ def _was_taken_up(run_id: str, status: JsonObject) -> bool:
 def _phase(wanted: JsonObject, current: JsonObject, status: JsonObject) -> BroadcastPhase:
     """The operator's phase, or STOPPING where a stop of this very run, or another run, was asked for.
 
-    A run that a source has started goes on beside an id that was used before it.
+    A run that a source has started continues next to an id that was used before it.
     """
     phase = BroadcastPhase(current["phase"])
     named = wanted.get("id")
@@ -102,10 +102,10 @@ def wanted_start(spec: JsonObject, status: JsonObject, new_id: str) -> tuple[str
 
 
 def wanted_stop(spec: JsonObject, status: JsonObject) -> JsonObject:
-    """The `spec.broadcast` that ends what is on air; unchanged where nothing is.
+    """The `spec.broadcast` that ends what is on air; unchanged if nothing is.
 
     It names the run as `stopped`, so a run that a source trigger started is stopped as well; `id` goes, so
-    that Running alone is a new run.
+    that only Running is a new run.
     """
     run = present_run(spec, status)
     wanted: JsonObject = spec.get("broadcast") or {}

@@ -1,7 +1,7 @@
 """Fetches a snapshot from a running broadcast's encoder: all that the facade asks of encoders.
 
 The pod's identity Secret holds the certificate that is pinned, and a token that
-the encoder accepts for snapshots alone.
+the encoder accepts only for snapshots.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Encoders:
 
 
 async def _whole(content: aiohttp.StreamReader) -> bytes | None:
-    """The body to its end; None where it is larger than any image. A read gives what has come so far."""
+    """The body to its end; None if it is larger than any image. A read gives what has come so far."""
     parts: list[bytes] = []
     size = 0
     async for part in content.iter_any():

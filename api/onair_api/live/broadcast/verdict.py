@@ -10,17 +10,17 @@ TYPES = ("OnAir", "Ready")
 
 
 EXPECTED = frozenset({"Waiting", "Starting", "Stopping", "OnAir", "NotRunning", "Stopped"})
-"""Reasons of what goes as it should; every other one stands in the way of the broadcast."""
+"""Reasons for what is as it should be; every other one prevents the broadcast."""
 
 
 def obstacle(spec: JsonObject, status: JsonObject) -> JsonObject:
-    """`{reason, message}` of what stands in the way of the present run; empty where nothing does."""
+    """`{reason, message}` of what prevents the present run; empty if nothing does."""
     why = verdict(status, present_run(spec, status))
     return {} if why.get("reason") in EXPECTED else why
 
 
 def verdict(status: JsonObject, run: Run) -> JsonObject:
-    """`{reason, message}` of the present run; empty where the operator has not yet judged what is shown."""
+    """`{reason, message}` of the present run; empty if the operator has not yet judged what is shown."""
     judged = status.get("broadcast") or {}
     if not run.record or judged.get("id") != run.id or judged.get("phase") != run.phase.value:
         return {}

@@ -1,4 +1,4 @@
-"""The passphrase in an SRT url's query: a secret, so it is in the url over HTTP alone. Pure."""
+"""The passphrase in an SRT url's query: a secret, so it is in the url only over HTTP. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A destination as HTTP shows it: with its secrets to hosts and co-hosts alone."""
+"""A destination as HTTP shows it: with its secrets only to hosts and co-hosts."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class SecretVersions:
     ) -> None:
         """
         Args:
-            sees_secrets: whether who writes may read the secrets. Who may not cannot have a kept one sent
+            sees_secrets: whether who writes may read the secrets. Whoever may not cannot have a kept one sent
                 to another place either.
         """
         self._credentials = credentials

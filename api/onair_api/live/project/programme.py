@@ -11,7 +11,7 @@ from onair_crds.shapes import JsonObject
 
 
 def same_programme(one: JsonObject, other: JsonObject) -> bool:
-    """Whether two specs mean the same on air: complexity is cost alone, and a default may be written out."""
+    """Whether two specs mean the same on air: complexity is only a cost, and a default may be written out."""
     try:
         return _programme(one) == _programme(other)
     except ValidationError:  # a newer version stored it: nothing is known of what it means

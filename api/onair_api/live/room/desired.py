@@ -14,7 +14,7 @@ from onair_crds.resources.room import BarredParticipant, RoomStatus, RoomWanted
 from onair_crds.shapes import JsonObject
 
 LAST_S = 30
-"""In its last seconds an empty room is opened anew: the operator may be closing it already."""
+"""In its last seconds an empty room is opened again: the operator may be closing it already."""
 
 
 def hosted(spec: JsonObject) -> bool:
@@ -29,7 +29,7 @@ def room_wanted(spec: JsonObject) -> RoomWanted:
 
 
 def room_status(status: JsonObject) -> RoomStatus | None:
-    """The room's status; None where there is none, or another version of the operator wrote it."""
+    """The room's status; None if there is none, or another version of the operator wrote it."""
     try:
         return RoomStatus.model_validate(status["room"]) if status.get("room") else None
     except ValidationError:
@@ -42,7 +42,7 @@ def present_opening(spec: JsonObject, status: JsonObject) -> int | None:
 
 
 def opened(spec: JsonObject, status: JsonObject, now: dt.datetime) -> JsonObject:
-    """The `spec.room` with which the room is open; unchanged where it is."""
+    """The `spec.room` with which the room is open; unchanged if it is."""
     wanted, known = room_wanted(spec), room_status(status)
     last = max(wanted.opening, known.opening if known else 0)
     if wanted_opening(wanted, known) is None:
@@ -55,7 +55,7 @@ def opened(spec: JsonObject, status: JsonObject, now: dt.datetime) -> JsonObject
 
 
 def closed(spec: JsonObject) -> JsonObject:
-    """The `spec.room` with which the room is closed; unchanged where that is wanted already."""
+    """The `spec.room` with which the room is closed; unchanged if that is wanted already."""
     wanted = room_wanted(spec)
     if wanted.state is RoomState.CLOSED:
         return dict(spec.get("room") or {})

@@ -55,5 +55,5 @@ class JoinIdentities:
         raise ResourceExhausted("this user is in the room too many times", retry_after_s=RESERVED_S)
 
     async def token_of(self, room: str, identity: str) -> str | None:
-        """Fingerprint of the access token that last got an identity; None where it is not known any more."""
+        """Fingerprint of the access token that last got an identity; None if it is not known any more."""
         return await self._values.get(f"{room}:by:{identity}")

@@ -1,4 +1,4 @@
-"""Values that all replicas know for a while, kept in Redis; in memory alone while it is unreachable."""
+"""Values that all replicas know for a while, kept in Redis; only in memory while it is unreachable."""
 
 from __future__ import annotations
 

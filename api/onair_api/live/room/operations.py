@@ -54,7 +54,7 @@ ROOMS = (
             "Issue a token for a project's WebRTC room",
             "For `/webrtc/v2`, the url that a client of LiveKit is given. Opens the room. It is to be used "
             "within a few minutes; the server renews it for those connected. PERMISSION_DENIED after a "
-            "removal, until the room opens anew. FAILED_PRECONDITION as for its opening.",
+            "removal, until the room is opened again. FAILED_PRECONDITION as for its opening.",
         ),
         errors=Errors(contended=True),
     ),

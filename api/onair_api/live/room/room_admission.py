@@ -98,7 +98,7 @@ class RoomAdmission:
         """Waits until what the token goes back to has ended, and then disconnects who joined with it."""
         origin, tokens = admitted.origin, self._callers.tokens
         if origin is None:
-            await asyncio.get_running_loop().create_future()  # it ends with its opening alone
+            await asyncio.get_running_loop().create_future()  # it ends only with its opening
             return
         while not tokens.known_to_have_ended(origin):  # noqa: ASYNC110 - it ends in several ways, on any replica
             await asyncio.sleep(LOOK_S)
@@ -129,7 +129,7 @@ class RoomAdmission:
             raise Unavailable(error.message, retry_after_s=RETRY_S) from error
 
     async def bar(self, admin: Admitted, identity: str) -> None:
-        """Keeps somebody out of the room until it opens anew.
+        """Keeps somebody out of the room until it is opened again.
 
         Raises:
             Aborted, NotFound, ApiError: it could not be written.

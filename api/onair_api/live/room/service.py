@@ -53,7 +53,7 @@ class Rooms:
     ) -> None:
         """
         Args:
-            server: None where this installation has none.
+            server: None if this installation has none.
         """
         self._cluster = cluster
         self._writer = writer

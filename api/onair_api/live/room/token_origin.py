@@ -28,7 +28,7 @@ def origin_text(origin: Origin) -> str:
 
 
 def origin_of(claims: Claims) -> TokenOrigin | None:
-    """What a token goes back to; None where it does not say, being older than that, or another program's."""
+    """What a token goes back to; None if it does not say, being older than that, or another program's."""
     configuration = claims.get("roomConfig")
     text = configuration.get("name") if isinstance(configuration, dict) else None
     try:

@@ -1,4 +1,4 @@
-"""Webhooks of the room server: whether they are its own, and what they tell. Pure but for the clock.
+"""Webhooks of the room server: whether they are genuine, and what they say. Pure but for the clock.
 
 A webhook's token is signed with the room server's secret and holds the hash of the body.
 """
@@ -65,7 +65,7 @@ def verify(body: bytes, authorization: str | None, credentials: RoomServerCreden
 
 
 def decode(body: bytes) -> RoomNews | None:
-    """What a webhook tells; None of what no event is about.
+    """What a webhook says; None if it causes no event.
 
     Raises:
         InvalidArgument: it is no webhook.

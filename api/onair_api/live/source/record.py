@@ -1,4 +1,4 @@
-"""A live source as HTTP shows it: stream key and addresses to hosts and co-hosts alone."""
+"""A live source as HTTP shows it: stream key and addresses only to hosts and co-hosts."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from onair_crds.shapes import JsonObject
 
 IN_USE = "the source is in use in a running broadcast: stop that first, or delete with force=true"
 PREFIX = "source-"
-"""Of the ids of sources, by which clients tell previews in a room from people."""
+"""Of the ids of sources, by which clients distinguish previews in a room from people."""
 
 
 class Sources:

@@ -27,14 +27,14 @@ class StreamKeys:
         self._credentials = credentials
 
     async def of(self, source: Entry) -> str | None:
-        """A source's key; None where it has none, such as one that `kubectl` made.
+        """A source's key; None if it has none, such as one that `kubectl` made.
 
         What the view lacks is asked of the API server once: another replica may just have made it.
         """
         return await self._credentials.value({"name": secret_name(source.name), "key": STREAM_KEY}, source)
 
     async def assign(self, source_id: str) -> bool:
-        """Makes a source's key; False where it has one.
+        """Makes a source's key; False if it has one.
 
         Raises:
             ApiError: the API server did not respond.

@@ -93,7 +93,7 @@ class Agent:
         try:
             program_file.store(self._path, program)
         except OSError as error:
-            # It goes on air all the same, and after a restart with the operator's next word
+            # It goes on air nevertheless, and after a restart with the operator's next request
             log("program.not-kept", error=error.strerror)
         log(
             "program.taken",
@@ -143,7 +143,7 @@ class Agent:
         return self._phase == "starting" and self.encode_progress.now.frames == 0 and not self.page.shown
 
     async def _start_again(self) -> None:
-        """Starts a late ffmpeg anew, as all its captures stay late; unless the first of them alone was."""
+        """Restarts a late ffmpeg, as all its captures stay late; unless only the first of them was."""
         await asyncio.sleep(CORRECTED_S)
         captured_at = self.encode_progress.now.captured_at
         if captured_at is None or not self._nothing_goes_out or self._starts_again >= MOST_STARTS_AGAIN:
@@ -219,7 +219,7 @@ class Agent:
         """Goes on, as the pod is being deleted, until the operator says how it ends, or for 3 s at most.
 
         Either another encoder takes the place, or the run is over and the streams are ended properly. Where
-        nobody says so recordings are closed all the same: another encoder would continue them.
+        nobody says so recordings are closed nevertheless: another encoder would continue them.
         """
         if self._phase in ("starting", "running") and not self.contact.lost:
             with contextlib.suppress(TimeoutError):

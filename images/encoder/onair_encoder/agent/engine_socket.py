@@ -1,6 +1,6 @@
 """The socket by which pages of the studio hear of sources and destinations: `ws://127.0.0.1:8000`.
 
-JSON text from here to the page alone: at first `state`, then `source.connect` and `source.disconnect` as
+JSON text, only from here to the page: at first `state`, then `source.connect` and `source.disconnect` as
 sources come and go. Such a page reconnects by itself, after a second.
 """
 

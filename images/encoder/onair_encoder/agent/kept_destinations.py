@@ -1,4 +1,4 @@
-"""Destinations whose Secret is gone: what this encoder has of them goes on. Pure."""
+"""Destinations whose Secret is gone: what this encoder has of them continues. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def with_kept(program: Program, known: Program | None) -> Program:
 
 
 def _place(destination: ProgramDestination) -> tuple[object, ...] | None:
-    """What one stream alone can have; None where destinations do not end each other."""
+    """What one stream alone can have; None if destinations do not end each other."""
     if rtc := destination.rtc:
         return rtc.url, rtc.room, rtc.identity
     return (destination.url, destination.key) if destination.url else None

@@ -1,4 +1,4 @@
-"""The page that the programme is taken from: where it is opened, what it is told, whether it is shown."""
+"""The page that the programme is taken from: where it is opened, what it is sent, whether it is shown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Page:
         """
         Args:
             scene_file: where the scene is kept, on memory-backed storage.
-            changed: called when what a status tells of the page may have changed.
+            changed: called when what a status reports of the page may have changed.
         """
         self.scene = SceneFeed(scene_file, COMPOSITOR, changed)
         self._browser = BrowserClient(changed)
@@ -81,7 +81,7 @@ class Page:
         return self._browser.confined
 
     def error(self, *, on_slate: bool) -> str | None:
-        """Why the page cannot be shown, in words; None while it is."""
+        """Why the page cannot be shown; None while it is."""
         if self._says_so and self._browser.loaded and not self.scene.ready and on_slate:
             return "the compositor has not loaded its first layout"
         if self._browser.loading and on_slate:

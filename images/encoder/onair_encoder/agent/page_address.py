@@ -12,14 +12,14 @@ DEBUG = "debug"
 
 
 class PageAddress:
-    """Stays the same for the same page: another token alone is no reason to load it again."""
+    """Stays the same for the same page: a new token is no reason to load it again."""
 
     def __init__(self) -> None:
         self._page: tuple[str, bool] | None = None
         self._address = ""
 
     def of(self, program: Program) -> str:
-        # The built-in page is told of debug, so that it need not be loaded again
+        # The built-in page is sent debug, so that it need not be loaded again
         debug = bool(program.scene and program.scene.debug) and not draws_scene(program)
         page = program.composition_url, debug
         if page != self._page:
@@ -29,7 +29,7 @@ class PageAddress:
 
 
 def address(url: str, token: str | None, *, debug: bool) -> str:
-    """The url with what pages are told; what else is in its query is kept, in order.
+    """The url with what pages are given; the rest of its query is kept, in order.
 
     What is no url stays as it is: the browser says so.
     """

@@ -26,7 +26,7 @@ def load(path: Path) -> Program | None:
 
 
 def store(path: Path, program: Program) -> None:
-    """Replaces the stored programme atomically; readable by this user alone, for it holds keys."""
+    """Replaces the stored programme atomically; readable only by this user, as it holds keys."""
     draft = path.with_suffix(".new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:

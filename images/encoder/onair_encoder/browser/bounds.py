@@ -85,7 +85,7 @@ def memory_limit() -> int | None:
 def memory_used() -> int:
     """What the kernel cannot free in the container, bytes: neither files nor caches of them.
 
-    Where it tells no kinds, as gVisor, all that it counts.
+    Where it has no kinds, as gVisor, all that it counts.
     """
     for path, kinds in (
         (CGROUP / "memory.stat", ("anon", "shmem")),

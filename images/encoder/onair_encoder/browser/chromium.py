@@ -259,7 +259,7 @@ class Chromium:
             await asyncio.sleep(CHECK_RETRY_S)
 
     async def trace_frames(self, length_s: float) -> Trace | None:
-        """How long what the page paints takes to the screen; None where the browser is too busy to tell.
+        """How long what the page paints takes to the screen; None if the browser is too busy to tell.
 
         Raises:
             CdpClosed: the browser has ended, or does not respond.

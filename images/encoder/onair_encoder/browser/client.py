@@ -96,5 +96,5 @@ class BrowserClient:
 
 
 def _page_of(wanted: dict[str, object]) -> tuple[object, ...]:
-    """What is loaded or laid out anew where it differs: another script waits for the next page."""
+    """What is loaded or laid out again if it differs: another script waits for the next page."""
     return *(wanted[name] for name in ("url", "width", "height")), "script" in wanted

@@ -1,6 +1,6 @@
 """PID 1 of the container `browser`: X server, sound server and Chromium, and a socket to steer them.
 
-It ends where a part of it has, so that the container is started anew.
+It ends when a part of it has, so that the container is restarted.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ BURNING_SHARE = 0.75
 """Of all CPUs: threads that run or wait to run, on average. More leave none free for whoever comes."""
 BEYOND_REQUEST = 1.5
 """Times the request of the container, which an honest page does not reach; or half of the CPUs, where that
-is less. Who takes less keeps nobody waiting, however long its own threads wait beside others that burn."""
+is less. A page that takes less keeps nobody waiting, however long its own threads wait for others."""
 TO_CONFINE_S, TO_CONFINE_AGAIN_S = 2.0, 0.5
 """So long in all it burns before it is confined, and where it was confined a while ago."""
 LEAST_RUNNING = 0.5
@@ -49,7 +49,7 @@ class CpuConfinement:
         self._pause_s = PAUSE_MIN_S
 
     def begin(self) -> None:
-        """Begins anew with another page: what is known of the pause is of the former one."""
+        """Starts over with another page: what is known of the pause is of the former one."""
         self._pause_s = PAUSE_MIN_S
 
     def cpus(self, allowed: AbstractSet[int]) -> AbstractSet[int]:
@@ -77,7 +77,7 @@ class CpuConfinement:
         return self.confined or self._burnt_s > 0 or used > self._enough(cpus)
 
     def decide(self, look: CpuLook, now_s: float) -> bool:
-        """Decides anew; returns whether that changes where Chromium may run.
+        """Decides again; returns whether that changes where Chromium may run.
 
         Args:
             now_s: on the monotonic clock.
@@ -107,7 +107,7 @@ class CpuConfinement:
     def _burns(self, look: CpuLook, more_than: float) -> bool | None:
         if not self._may_confine(look.cpus) or look.used <= more_than:
             return False
-        # Threads that ended between two looks are in what was used alone
+        # Threads that ended between two looks are only in what was used
         return None if look.wanted is None else max(look.wanted, look.used) > look.cpus * BURNING_SHARE
 
     def _enough(self, cpus: int) -> float:

@@ -26,7 +26,7 @@ def next_pause(now_s: float, share: float) -> tuple[float, float]:
     """
     periods = math.floor(now_s / PERIOD_S)
     stop_s, go_on_s = (periods + share) * PERIOD_S, (periods + 1) * PERIOD_S
-    # Who went on late runs for half of its time at least
+    # Whoever went on late runs for half of its time at least
     return (
         (stop_s, go_on_s)
         if stop_s - now_s >= share * PERIOD_S / 2

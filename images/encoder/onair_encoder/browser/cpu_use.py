@@ -17,7 +17,7 @@ MAX_PASSES = 10
 
 
 def used_s() -> float | None:
-    """CPU time that the container has taken; None where nobody counts it. cgroup v2, else v1."""
+    """CPU time that the container has taken; None if nobody counts it. cgroup v2, else v1."""
     try:
         lines = (CGROUP / "cpu.stat").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("usage_usec ")) / 1e6
@@ -47,7 +47,7 @@ class CpuTime(NamedTuple):
 
 
 def thread_times(session: int) -> dict[tuple[int, int], CpuTime]:
-    """Seconds of each thread, by its process and itself; none where the kernel does not say."""
+    """Seconds of each thread, by its process and itself; none if the kernel does not say."""
     found: dict[tuple[int, int], CpuTime] = {}
     for process, thread in threads(session):
         with contextlib.suppress(OSError):  # ended meanwhile
@@ -57,7 +57,7 @@ def thread_times(session: int) -> dict[tuple[int, int], CpuTime]:
 
 
 def bind(session: int, cpus: AbstractSet[int]) -> None:
-    """Has every thread run on these CPUs alone; threads that they start do so by themselves."""
+    """Has every thread run only on these CPUs; threads that they start do so by themselves."""
     bound: set[int] = set()
     for _ in range(MAX_PASSES):
         found = {thread for _, thread in threads(session)} - bound

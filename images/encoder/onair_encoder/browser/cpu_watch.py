@@ -41,14 +41,14 @@ class CpuWatch:
         self._stopped_s = 0.0
         self._pauses_error: str | None = None
         self._bound = False
-        """Threads may be bound still: that they are not is tried again at the next look, where it fails."""
+        """Threads may be bound still: that they are not is tried again at the next look, if it fails."""
 
     @property
     def confined(self) -> bool:
         return self._confinement.confined
 
     def begin(self) -> None:
-        """Begins anew with another page."""
+        """Starts over with another page."""
         self._confinement.begin()
 
     async def run(self) -> None:
@@ -99,7 +99,7 @@ class CpuWatch:
         self._pause(burning, self._confinement.running_share(allowed))
 
     def _pause(self, processes: Iterable[int], share: float) -> None:
-        """Pauses these, where the kernel can; who cannot be paused is bound to its CPUs all the same."""
+        """Pauses these, where the kernel can; all of them stay bound to their CPUs."""
         error: str | None = None
         try:
             self._pauses.set(processes, share)

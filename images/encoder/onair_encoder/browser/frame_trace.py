@@ -55,7 +55,7 @@ class FrameTrace:
             self._complete.set()
 
     async def take(self, length_s: float = LENGTH_S) -> Trace | None:
-        """Returns how long paints took to the screen; None where the browser is too busy to tell.
+        """Returns how long paints took to the screen; None if the browser is too busy to tell.
 
         Takes so long, and some milliseconds of the browser.
 

@@ -1,4 +1,4 @@
-"""Why a page cannot be shown, in words that a producer understands. Pure."""
+"""Why a page cannot be shown, as sentences for producers. Pure."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ NO_PAGE = "about:blank"
 
 
 class RestartPause:
-    """How long a browser that ended stays away: twice as long each time, unless it stood meanwhile."""
+    """How long to wait after a browser ended: twice as long each time, unless it ran for a while."""
 
     def __init__(self) -> None:
         self._next_s = RESTART_MIN_S
@@ -162,7 +162,7 @@ class PageKeeper:
             await self._lay_out(chromium)
             try:
                 script = self.wanted.get("script")
-                # Another script alone is for when the page is loaded next
+                # If only the script differs, it is for when the page is loaded next
                 if chromium.page != url or (chromium.script is None) != (script is None):
                     if not await self._load(chromium, url, script):
                         retry_s = RETRY_MIN_S
@@ -258,7 +258,7 @@ class PageKeeper:
 
 async def _guard(chromium: Chromium) -> str:
     """Ends a browser that takes too much, also while its page keeps it from answering; why it did."""
-    while not (reason := await _excess(chromium)):  # noqa: ASYNC110 - the kernel tells of no excess
+    while not (reason := await _excess(chromium)):  # noqa: ASYNC110 - the kernel reports no excess
         await asyncio.sleep(GUARD_INTERVAL_S)
     chromium.kill()
     return reason

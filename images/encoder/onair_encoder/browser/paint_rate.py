@@ -28,7 +28,7 @@ class PaintRate:
         self.begin()
 
     def begin(self) -> None:
-        """Begins anew with another page, of whose paints nothing is known."""
+        """Starts over with another page, of whose paints nothing is known."""
         self.reduced = False
         self._for_other = 0
         """Measurements in a row that speak for the other rate."""
@@ -40,7 +40,7 @@ class PaintRate:
 
         Args:
             usual_us: from one paint to the next; None leaves the screen's rate as it is.
-            reduced_us: the same, at the reduced rate; None where there is none.
+            reduced_us: the same, at the reduced rate; None if there is none.
         """
         self._usual_us, self._reduced_us = usual_us, reduced_us
         if self.reduced and reduced_us is None:
@@ -57,10 +57,10 @@ class PaintRate:
         return self.reduced and self._for_other > 0
 
     def decide(self, trace: Trace | None, now_s: float, *, time_based: bool) -> bool:
-        """Decides anew; returns whether that changes the rate.
+        """Decides again; returns whether that changes the rate.
 
         Args:
-            trace: of the page's paints; None where the browser was too busy to tell.
+            trace: of the page's paints; None if the browser was too busy to tell.
             now_s: on the monotonic clock.
             time_based: the page's motion goes by time, not by the number of its animation frames.
         """

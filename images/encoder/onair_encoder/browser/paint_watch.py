@@ -36,7 +36,7 @@ class PaintWatch:
         self.delays_ms: list[float] = []
         """Of some frames; empty while unknown."""
         self.tick_us: int | None = None
-        """From one paint to the next, as the screen was told; None while that is left to it."""
+        """The time between two paints that the screen was set to; None while that is left to it."""
         self._rate = PaintRate()
         self._changed = changed
         self._applying = asyncio.Lock()

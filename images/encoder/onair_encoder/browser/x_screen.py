@@ -89,7 +89,7 @@ def _remove(display: Display, output: int, modes: list[int]) -> None:
 class Screen:
     """Black while `blank`, whatever windows there are or come: they are drawn, but not on the screen.
 
-    Calls block for some milliseconds. Where the X server refuses, or is away, windows stay on the screen.
+    Calls block for some milliseconds. If the X server refuses, or is unavailable, windows stay on the screen.
     """
 
     def __init__(self) -> None:

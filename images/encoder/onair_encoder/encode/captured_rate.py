@@ -1,6 +1,6 @@
 """The rate at which a command of ffmpeg captures the screen. Pure.
 
-Apart from the command itself: PID 1 needs this alone, and with all that a programme is it would be there
+Apart from the command itself: PID 1 needs only this, and with all that a programme is it would be there
 a quarter of a second later, and the agent after it.
 """
 

@@ -32,7 +32,7 @@ async def want_pipeline(command: list[str] | None) -> None:
 
 
 async def want_another_start(captured_at: float) -> None:
-    """Requests PID 1 to start ffmpeg anew, if the present one's first capture was due then (Unix seconds).
+    """Requests PID 1 to restart ffmpeg, if the present one's first capture was due then (Unix seconds).
 
     Raises:
         OSError: PID 1 is unavailable.
@@ -107,7 +107,7 @@ class ProgressClient:
         if progress.failures != before.failures:
             self._changed()
         if progress.captured_at != before.captured_at:
-            # At once: the clock that ffmpeg tells it by may be set at any time
+            # At once: the clock that ffmpeg uses may be set at any time
             at = progress.captured_at
             self.first_capture_s = None if at is None else at - wall_ahead_s()
             self._began()

@@ -66,8 +66,8 @@ def ffmpeg_command(program: Program) -> list[str]:
 def keyframes(program: Program) -> str:
     """Which frames are key frames: the programme's own, counted from the first, and closer ones at the start.
 
-    A page is shown a little before or after the first frame. Who receives the stream has it from the next key
-    frame on, and with the programme's own alone that was up to a second later.
+    A page is shown a little before or after the first frame. Whoever receives the stream has it from the next
+    key frame on, and with only the programme's own that was up to a second later.
     """
     video = program.video
     step, start = max(1, round(video.framerate * START_KEYFRAMES_S)), math.floor(video.framerate * START_S)

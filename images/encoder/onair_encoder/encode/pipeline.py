@@ -84,7 +84,7 @@ class Pipeline:
                 self._child.start()
 
     def start_again(self, captured_at: float) -> None:
-        """Starts the present ffmpeg anew, if its first capture was due then and nothing was encoded yet.
+        """Restarts the present ffmpeg, if its first capture was due then and nothing was encoded yet.
 
         A request may come too late.
         """
@@ -119,7 +119,7 @@ class Pipeline:
         log("encode.hopeless", failures=self._health.failures)
 
     def _kill_blameless(self, child: Child) -> None:
-        """Has ffmpeg started anew without a failure of its own; one that is just starting is looked after."""
+        """Has ffmpeg restarted without a failure of its own; one that is just starting is looked after."""
         if child.kill():
             self._inputs = ()
 

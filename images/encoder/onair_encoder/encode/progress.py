@@ -1,4 +1,4 @@
-"""The progress of an encode, parsed by PID 1 from ffmpeg's output: `-progress`, with its log beside it."""
+"""The progress of an encode, parsed by PID 1 from ffmpeg's output: `-progress`, and its log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PROGRESS_OPTIONS = ["-loglevel", "level+info", "-nostats", "-progress", "pipe:1"
 FOLLOW = "follow"
 """The agent's request to PID 1 to be sent progress."""
 AGAIN = "again"
-"""The key of its request to start the ffmpeg anew that has this `captured_at`."""
+"""The key of its request to restart the ffmpeg that has this `captured_at`."""
 _FIELD = re.compile(r"([a-z_]+)=\s*([0-9.]+)x?")
 _START = re.compile(r"\[info\]\s+Duration: N/A, start: ([0-9]{9,}\.[0-9]+)")
 _FIRST_WAS_LATE = re.compile(r"\[info\] (-[0-9]\.[0-9]{6})")

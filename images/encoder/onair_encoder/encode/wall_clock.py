@@ -1,4 +1,4 @@
-"""The wall clock beside the monotonic one: ffmpeg stamps what it captures by the former, which may be set."""
+"""The wall clock next to the monotonic one: ffmpeg stamps what it captures by the former, which may jump."""
 
 from __future__ import annotations
 

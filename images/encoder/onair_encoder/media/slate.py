@@ -62,7 +62,7 @@ class Slate:
 
     @classmethod
     async def encode(cls, program: Program) -> Slate | None:
-        """Runs ffmpeg; None where that fails."""
+        """Runs ffmpeg; None if that fails."""
         try:
             process = await start(
                 *slate_command(program),

@@ -22,7 +22,7 @@ from onair_encoder.network.ruleset import AllowedHost, PageRules, ruleset
 NFT = "/usr/sbin/nft"
 RESOLVER = Path("/etc/resolv.conf")
 RESOLVE_TIMEOUT_S = 10.0
-"""For all names together. A pod whose name servers are away starts all the same."""
+"""For all names together. A pod whose name servers are unavailable starts nevertheless."""
 RETRY_S = 0.5
 
 

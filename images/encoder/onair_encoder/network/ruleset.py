@@ -1,6 +1,6 @@
 """The rules of nftables for what the browser's user may reach. Pure.
 
-They hold for that user alone, and come before any translation of addresses within the pod.
+They apply only to that user, and come before any translation of addresses within the pod.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class PageRules:
     """What the browser's user may reach."""
 
     refused: bool = True
-    """False: what is inside is refused in the pod itself alone."""
+    """False: only the pod itself refuses what is inside."""
     hosts: tuple[AllowedHost, ...] = ()
     allowed_ranges: tuple[Network, ...] = ()
     refused_ranges: tuple[Network, ...] = ()
-    """Refused beside all that is not of the public internet, as the pod's own node."""
+    """Refused in addition to all that is not of the public internet, as the pod's own node."""
     name_servers: tuple[Network, ...] = ()
     room_udp_port: int = 0
     room_tcp_port: int = 0

@@ -104,7 +104,7 @@ class DestinationPublisher:
         return None
 
     async def _open(self) -> DeliverySession | None:
-        """None where it was stopped before there was a session.
+        """None if it was stopped before there was a session.
 
         Raises:
             SessionError: none could be opened.
@@ -152,7 +152,7 @@ class DestinationPublisher:
         self._retry.set()
 
     def update(self, wanted: ProgramDestination) -> bool:
-        """Applies a change that takes no new session; False where it takes one."""
+        """Applies a change that takes no new session; False if it takes one."""
         if not self._output.keeps_session(self.destination.wanted, wanted):
             return False
         self.destination.update(wanted)

@@ -46,7 +46,7 @@ class Output(ABC):
         """
 
     def keeps_session(self, before: ProgramDestination, after: ProgramDestination) -> bool:
-        """Whether a change takes no new session: by default one of the timeout alone."""
+        """Whether a change takes no new session: by default if only the timeout differs."""
         return before == after.model_copy(
             update={"timeout_ms": before.timeout_ms, "generation": before.generation}
         )
@@ -56,7 +56,7 @@ class Output(ABC):
         return False
 
     def updated(self) -> bool:
-        """Called after a change that keeps the session; True where a retry is due at once."""
+        """Called after a change that keeps the session; True if a retry is due at once."""
         return False
 
     async def begin(self) -> None:
@@ -68,5 +68,5 @@ class Output(ABC):
         return
 
     async def close(self) -> None:
-        """Called at the very end, also where the publisher was aborted."""
+        """Called last, also if the publisher was aborted."""
         return

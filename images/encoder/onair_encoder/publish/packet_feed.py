@@ -20,7 +20,7 @@ class PacketSink(Protocol):
 
     @property
     def worn_out(self) -> bool:
-        """The session cannot take later times; another one goes on with the next key frame."""
+        """The session cannot take later times; another one continues with the next key frame."""
 
     @property
     def congested(self) -> bool:

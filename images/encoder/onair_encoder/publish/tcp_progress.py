@@ -20,7 +20,7 @@ class Socket(Protocol):
 
 
 def unacknowledged(socket: Socket) -> int:
-    """Bytes that the kernel holds, sent or not; none where the connection is closed.
+    """Bytes that the kernel holds, sent or not; none if the connection is closed.
 
     Raises:
         OSError: it is not known.

@@ -49,16 +49,16 @@ class EventFollower:
             apply: called with each change, in their order.
         """
         self.follows = False
-        """Changes are being told."""
+        """Changes are arriving."""
         self._ended_at = -math.inf
-        """When changes were told last, of the monotonic clock."""
+        """When changes arrived last, by the monotonic clock."""
         self._apply = apply
         self._wanted: FacadeAccess | None = None
         self._changed = asyncio.Event()
 
     @property
     def flow(self) -> bool:
-        """Whether changes are being told, or will be as soon as a stream that ended is open again."""
+        """Whether changes arrive, or will as soon as a stream that ended is open again."""
         return self.follows or time.monotonic() - self._ended_at < SOON_AGAIN_S
 
     def want(self, program: Program) -> None:
@@ -99,7 +99,7 @@ class EventFollower:
                 self._ended_at = time.monotonic()
             self.follows = False
         if failure := None if following.cancelled() else following.exception():
-            # Whatever it is: the programme goes on without events, and they are tried again
+            # Whatever it is: the programme continues without events, and they are tried again
             why = str(failure) if isinstance(failure, FacadeUnavailable) else type(failure).__name__
             log("scene.events-not-followed", why=why)
 

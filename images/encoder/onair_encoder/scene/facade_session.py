@@ -14,7 +14,7 @@ CONNECT_TIMEOUT_S = 5.0
 
 
 class FacadeUnavailable(Exception):
-    """The facade cannot be asked now; the text says why, in words without secrets."""
+    """The facade cannot be asked now; the text says why, without secrets."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class FacadeAccess:
     collection: str
     project: str
     session: str
-    """Names the sessions, so that one that follows another goes on where that ended."""
+    """Names the sessions, so that one that follows another continues where that ended."""
 
 
 def facade_access(program: Program) -> FacadeAccess | None:
-    """How the page reaches the facade; None where a programme does not say, or is over."""
+    """How the page reaches the facade; None if a programme does not say, or is over."""
     if not (program.page_token and program.facade_url and program.collection) or program.stop:
         return None
     return FacadeAccess(

@@ -28,10 +28,10 @@ class SceneFeed:
         Args:
             file: on memory-backed storage, where layouts are kept that are newer than the programme's.
             files: the folder of the built-in page.
-            changed: called when a page has said something that a status tells.
+            changed: called when a page has said something that a status reports.
         """
         self.events_flow: Callable[[], bool] = lambda: False
-        """Whether changes are told by events, too: now, or as soon as a stream is open again."""
+        """Whether changes arrive by events, too: now, or as soon as a stream is open again."""
         self._scene = Scene()
         self._pages = PageSockets(self._scene.state, changed)
         self._failed_layers = FailedLayers()

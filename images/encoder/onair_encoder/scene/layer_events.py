@@ -21,7 +21,7 @@ PATTERN = "*:layout:EVENT_TYPE_LAYER:*"
 
 
 def layers_event(event: JsonObject) -> LayersEvent | None:
-    """What an event of a layer tells; None where it tells no version, or is of something else.
+    """What an event of a layer says; None if it has no version, or is of something else.
 
     Raises:
         ValueError, TypeError, KeyError: a record is not as events have them.

@@ -16,7 +16,7 @@ _UNPRINTABLE = re.compile(r"[^\x20-\x7e\xa0-\U0010ffff]+")
 
 
 class FailedLayers:
-    """The failures as a status tells them: made anew only where what it is asked for is another."""
+    """The failures as a status reports them: made again only if those it is asked for differ."""
 
     def __init__(self) -> None:
         self._failures: list[PageFailure] = []
@@ -32,7 +32,7 @@ class FailedLayers:
 
 
 def failed_layers(failures: list[PageFailure], selected_layout_id: str | None) -> list[FailedLayer]:
-    """The failures, those on air first, in a stable order and at most so many as are told by name."""
+    """The failures, those on air first, in a stable order and at most as many as are reported by name."""
 
     def order(failure: PageFailure) -> tuple[bool, str, str]:
         return failure.layout_id != selected_layout_id, failure.layout_id, failure.layer_id

@@ -1,4 +1,4 @@
-"""The WebSocket by which a page is told the scene, and tells what became of it."""
+"""The WebSocket by which a page is sent the scene, and reports what became of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRONG_LOGGED = 3
 
 
 def origin_of(url: str) -> str | None:
-    """The origin of a page's address, as browsers write it; None where it has none."""
+    """The origin of a page's address, as browsers write it; None if it has none."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -54,12 +54,12 @@ class PageSockets:
     def __init__(self, state: Callable[[], SceneState], changed: Callable[[], None]) -> None:
         """
         Args:
-            state: what a page is told first.
-            changed: called when a page has said something that a status tells.
+            state: what a page is sent first.
+            changed: called when a page has said something that a status reports.
         """
         self.failures: list[PageFailure] = []
         self.page_origin: str | None = None
-        """Of a page of the caller's own that may connect beside ours."""
+        """Of a page of the caller's own that may connect next to ours."""
         self._state = state
         self._changed = changed
         self._pages: list[_Page] = []

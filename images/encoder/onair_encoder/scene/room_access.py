@@ -56,7 +56,7 @@ class RoomAccess:
     def __init__(self, changed: Callable[[PageRoom | None], None]) -> None:
         """
         Args:
-            changed: called with what the page may join the room with, None where it is to join none;
+            changed: called with what the page may join the room with, None if it is to join none;
                 not while neither is known, as after a restart without the facade.
         """
         self._take = changed

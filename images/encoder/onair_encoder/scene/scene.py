@@ -86,7 +86,7 @@ class Scene:
         )
 
     def set_room(self, room: PageRoom | None) -> SceneState | None:
-        """Takes what the page may join the room with; None where that is as before."""
+        """Takes what the page may join the room with; None if that is as before."""
         if self._room_known and room == self._room:
             return None
         self._room, self._room_known = room, True
@@ -98,7 +98,7 @@ class Scene:
         return held is not None and held.layout.resource_version < layout.resource_version
 
     def take_late(self, layout: ProgramLayout) -> LayersChange | None:
-        """Takes a programme's layers that no event told in time; None where one did, or they are the same."""
+        """Takes a programme's layers that no event told in time; None if one did, or they are the same."""
         held = self._held.get(layout.id)
         if held is None or not self.is_older_than(layout):
             return None
@@ -108,7 +108,7 @@ class Scene:
     def take(
         self, scene: ProgramScene | None, canvas: Canvas, waiting: Collection[str] = ()
     ) -> SceneState | list[LayersChange]:
-        """Makes a programme's scene the wanted one; gives what the page is to be told.
+        """Makes a programme's scene the wanted one; gives what is to be sent to the page.
 
         Args:
             waiting: layouts whose layers stay as they are, as events of the newer ones may be on their way.
@@ -138,7 +138,7 @@ class Scene:
         return changes if self._frame() == before else self.state()
 
     def apply(self, event: LayersEvent) -> LayersChange | None:
-        """Takes what an event told; None where it is nothing new, or of a layout that is not known yet."""
+        """Takes what an event told; None if it is nothing new, or of a layout that is not known yet."""
         held = self._held.get(event.layout_id)
         if held is None:
             self._early.append(event)
@@ -151,7 +151,7 @@ class Scene:
         return self._change(held, held.layout.model_copy(update=update), event.animation, told=True)
 
     def take_early(self) -> list[LayersChange]:
-        """Takes what events told of layouts before a programme had them, as far as it is newer."""
+        """Takes what events reported of layouts before a programme had them, as far as it is newer."""
         early = [each for each in self._early if each.layout_id in self._held]
         self._early = deque((each for each in self._early if each.layout_id not in self._held), MAX_EARLY)
         changes = (self.apply(each) for each in sorted(early, key=lambda each: each.resource_version))

@@ -1,4 +1,4 @@
-"""The layouts in the pod's memory: a restarted agent goes on with them, whoever cannot be reached."""
+"""The layouts in the pod's memory: a restarted agent continues with them, whoever cannot be reached."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Counted {
 export class Source extends EventTarget {
   /**
    * Events: `connect` with the first picture or sound, `disconnect` when nothing comes any more. The element
-   * `video` itself tells `resize`; it keeps the last picture while the source is away.
+   * `video` itself fires `resize`; it keeps the last frame while the source is disconnected.
    * @param {string} id - of the source.
    * @param {object} [options] - `audioContext`; `delayMs`, the jitter buffer, the project's unless it is given;
    *   `url` of the agent's WebSocket.

@@ -1,8 +1,8 @@
-"""The facade on the pod's loopback, for the page of the studio; of it rooms alone, for a page of scenes.
+"""The facade on the pod's loopback, for the page of the studio; only its rooms, for a page of scenes.
 
 A page from https may call no plain http elsewhere, and the facade's address in the cluster is that. Requests,
 streams and WebSockets, the signalling of rooms included, pass as they are; none of it is kept or logged.
-Where the facade is away, a scene's page joins its room all the same: signalling goes to the room server.
+If the facade is unavailable, a scene's page joins its room nevertheless: signalling goes to the room server.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from onair_encoder.studio.room_signalling import DirectSignalling, room_signalli
 INTERFACES = frozenset({"grpcweb", "live", "layout", "event", "webrtc"})
 """First parts of the facade's paths that pages of the studio have a use for."""
 ROOMS = frozenset({"webrtc"})
-"""The one that a page that is told of a room has a use for."""
+"""The one that a page with a room needs."""
 OF_A_CONNECTION = frozenset(
     {"connection", "host", "keep-alive", "origin", "proxy-authorization", "te", "trailer"}
     | {"transfer-encoding", "upgrade", "cookie", "referer"}

@@ -1,4 +1,4 @@
-"""Where signalling of the project's room goes while the facade is away: to the room server itself. Pure."""
+"""Where signalling of the project's room goes while the facade is unavailable: to the room server. Pure."""
 
 from __future__ import annotations
 

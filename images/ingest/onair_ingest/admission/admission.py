@@ -65,7 +65,7 @@ class Admission:
         self._places: dict[str, _Place] = {}
 
     async def admit(self, publisher: Publisher) -> None:
-        """Lets somebody publish; tells of those who may not with the key of a source.
+        """Lets somebody publish; reports those who may not with the key of a source.
 
         Raises:
             Refused: they may not.
@@ -113,7 +113,7 @@ class Admission:
             raise PublishRefused(refusal.reason, refusal.message)
 
     async def _silent_holder(self, stream: str) -> Judged | None:
-        """Who is connected and silent; None where nobody is.
+        """Who is connected and silent; None if nobody is.
 
         Raises:
             Refused: somebody publishes, or has just connected.
@@ -123,7 +123,7 @@ class Admission:
             await self._end_place(stream, place, holder)
         if holder is None or holder.look.source.type not in CONNECTIONS:
             return None
-        # Who reconnects may be faster than the last look is old.
+        # Whoever reconnects may be faster than the last look is old.
         if holder.state.flowing and await self._mediamtx.connection(holder.look.source):
             raise PublishRefused("InUse", "another encoder publishes with this key")
         return holder

@@ -57,7 +57,7 @@ class Facade:
         self._unknown: OrderedDict[str, _Unknown] = OrderedDict()
 
     async def ask(self, key: str, protocol: PublishProtocol) -> PublishRefusal | None:
-        """Why somebody with this key may not publish; None where they may.
+        """Why somebody with this key may not publish; None if they may.
 
         Raises:
             FacadeUnavailable

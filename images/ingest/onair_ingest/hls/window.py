@@ -130,7 +130,7 @@ class Window:
             self._interrupted = True
 
     def _segmenter(self) -> Segmenter:
-        """One for what the stream has that players decode; what it has changes with its publisher alone."""
+        """One for what the stream has that players decode; what it has only changes with its publisher."""
         state = self._state_of(self.stream)
         video, audio = (state.video, state.audio) if state else (None, None)
         types = [VIDEO] if video and video.codec == "H264" else []

@@ -15,7 +15,7 @@ TIMESTAMPS = 1 << 32
 def framerate_of(timestamps: Collection[int], clock_hz: int) -> float | None:
     """Frames per second, a whole number where it may be one: times are rounded to milliseconds on the way.
 
-    None where there are too few frames.
+    None if there are too few frames.
 
     Args:
         timestamps: of RTP, 32 bits that wrap round; of frames in any order, as B-frames come late.

@@ -53,7 +53,7 @@ class MediaMtx:
         return await self._all(RecordPage[PublisherConnection], f"/v3/{CONNECTIONS[type_]}/list")
 
     async def connection(self, source: PathSource) -> PublisherConnection | None:
-        """A publisher's connection; None where it is closed.
+        """A publisher's connection; None if it is closed.
 
         Raises:
             MediaMtxUnavailable
@@ -121,7 +121,7 @@ class MediaMtx:
         return items
 
     async def _call(self, method: str, path: str, body: dict[str, str] | None = None) -> str:
-        """The text of a response; empty where there is no such thing."""
+        """The text of a response; empty if there is no such thing."""
         url = self._url + path
         try:
             async with self._session.request(

@@ -44,7 +44,7 @@ class PathSource(MediaMtxRecord):
 
 
 class PathName(MediaMtxRecord):
-    """A path, by its name alone."""
+    """A path, only by its name."""
 
     name: str
     """May hold a stream key."""

@@ -1,4 +1,4 @@
-"""Plays a stream of the MediaMTX beside this gateway, by RTMP over the pod's loopback (Adobe RTMP 1.0)."""
+"""Plays a stream of this gateway's MediaMTX, by RTMP over the pod's loopback (Adobe RTMP 1.0)."""
 
 from __future__ import annotations
 

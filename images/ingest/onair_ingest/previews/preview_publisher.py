@@ -128,7 +128,7 @@ class PreviewPublisher:
 
 
 def _session_error(failure: Exception) -> SessionError:
-    """Why a session failed; of what nobody expected the type alone, as its text may hold the token."""
+    """Why a session failed; of an unexpected error only the type, as its text may hold the token."""
     if isinstance(failure, SessionError):
         return failure
     return SessionError(f"internal error ({type(failure).__name__})")
@@ -173,7 +173,7 @@ async def _watch(client: RoomClient) -> None:
             raise message.error
         now_s = loop.time()
         found = getattr(message, "responses", 0)
-        if found and found != responses:  # fewer: the library has resumed the session, and counts anew
+        if found and found != responses:  # fewer: the library has resumed the session, and counts from 0
             responses, heard_s = found, now_s
         elif now_s - heard_s > (STALLED_S if responses else FIRST_S):
             raise SessionError("the room server sends nothing back")

@@ -31,7 +31,7 @@ class _Running:
     task: asyncio.Task[None]
 
     def is_for(self, room: RoomPreviews, wanted: Wanted) -> bool:
-        """Whether it shows what is wanted; with another token alone it goes on."""
+        """Whether it shows what is wanted; if only the token differs, it continues."""
         settings = self.preview.settings
         return (self.opening, settings.url, settings.identity) == (room.opening, room.url, wanted.identity)
 
@@ -55,7 +55,7 @@ class Previews:
         Args:
             video_of: what is known of a stream's video.
             most: previews at once; others wait until one ends.
-            waits: hears of each stream whose preview does.
+            waits: called with each stream whose preview does.
         """
         self._readers, self._video_of, self._waits = readers, video_of, waits
         self._turns, self._joining = asyncio.Semaphore(most), asyncio.Semaphore(JOINING)

@@ -6,7 +6,7 @@ from onair_crds.contract.inside_addresses import InsideAddress, InsideRules
 
 
 class PullRefused(Exception):
-    """A pull's address cannot be used; of its url the text holds host and port alone."""
+    """A pull's address cannot be used; of its url the text holds only host and port."""
 
 
 class AddressGuard:

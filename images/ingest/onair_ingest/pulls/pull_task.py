@@ -23,7 +23,7 @@ from onair_ingest.streams.key import PULLS
 log = structlog.get_logger()
 
 NO_MEDIA_S = 10.0
-"""A pull that brings no media for this long is tried anew."""
+"""A pull that brings no media for this long is retried."""
 RECONNECT_S = 1.0
 """MediaMTX connects a second time where the server asks for a password."""
 
@@ -49,7 +49,7 @@ class PullTask:
 
     Args:
         flows: whether its media arrives.
-        failed: is told why an attempt failed, and within how many seconds the next one is.
+        failed: called with why an attempt failed, and within how many seconds the next one is.
     """
 
     def __init__(

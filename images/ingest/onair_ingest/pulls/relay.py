@@ -1,6 +1,6 @@
 """The way out of one pull: MediaMTX connects here, and this to the server, at an address that was checked.
 
-MediaMTX would resolve a name by itself, after any check. It would tell nobody why a pull fails, either.
+MediaMTX would resolve a name by itself, after any check. It would not say why a pull fails, either.
 """
 
 from __future__ import annotations

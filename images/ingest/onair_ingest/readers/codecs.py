@@ -35,7 +35,7 @@ class Unit:
 
 
 def unit_of(type_: int, body: bytes) -> Unit | None:
-    """What a message holds; None where it is nothing that is decoded.
+    """What a message holds; None if it is nothing that is decoded.
 
     Raises:
         Unsupported: the codec is none that pages decode.

@@ -23,7 +23,7 @@ class Demuxer:
         self._timeline.restart()
 
     def records(self, message: RtmpMessage, now_s: float) -> list[Record]:
-        """The records of one message: none where it holds nothing that a page could decode."""
+        """The records of one message: none if it holds nothing that a page could decode."""
         try:
             unit = unit_of(message.type, message.body)
         except Unsupported as error:

@@ -49,7 +49,7 @@ class _Played:
                     reason = str(error)
                 if not self._messages:
                     break
-                # The server ends readers of a stream whose times go back, and the stream goes on.
+                # The server ends readers of a stream whose times go back, and the stream continues.
                 await asyncio.sleep(AGAIN_S)
                 self._demuxer.restart()
         finally:

@@ -10,7 +10,7 @@ BEGIN_MS = MAX_STEP_MS
 
 
 class Timeline:
-    """Places the times of a stream's messages on a clock that goes on through every jump.
+    """Places the times of a stream's messages on a clock that continues through every jump.
 
     It begins with BEGIN_MS. A jump is a new offset. Messages of the other kind still come with the
     old times for a while, so the last two offsets are known, and the one that fits is taken.

@@ -1,4 +1,4 @@
-"""Which stream a connection of MediaMTX' belongs to: as its hook admitted it, else by what its API tells."""
+"""Which stream a connection of MediaMTX' belongs to: as its hook admitted it, else by what its API says."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ConnectionIdentity:
 
     stream: str
     address: str
-    """The IP address that it comes from; empty where that is not known."""
+    """The IP address that it comes from; empty if that is not known."""
 
 
 class Identities:
@@ -105,7 +105,7 @@ class Identities:
         if known := self._known.get(source.id):
             return known
         # Admitted by an earlier process of this gateway, whose file is lost. Where SRT brought a password,
-        # the user is taken for the key: nobody's, so the publisher is cut off and admitted anew.
+        # the user is taken for the key: nobody's, so the publisher is disconnected and admitted again.
         connection = await self._mediamtx.connection(source)
         if connection is None:
             return None

@@ -16,7 +16,7 @@ _CONTENT = TypeAdapter(dict[str, ConnectionIdentity])
 
 
 async def read_identities(path: Path | None) -> dict[str, ConnectionIdentity]:
-    """What an earlier process kept; nothing where none did."""
+    """What an earlier process kept; nothing if none did."""
     if path is None:
         return {}
     try:

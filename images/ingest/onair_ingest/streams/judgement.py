@@ -38,7 +38,7 @@ class Look:
     path: Path
     source: PathSource
     address: str = ""
-    """Where its publisher comes from; empty where that is not known."""
+    """Where its publisher comes from; empty if that is not known."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Judgement:
         return ended
 
     def left(self, now: Moment) -> list[StreamState]:
-        """Ends what is pulled, as this gateway ends; what is pushed goes on."""
+        """Ends what is pulled, as this gateway ends; what is pushed continues."""
         pulled = [judged for judged in self._streams.values() if judged.state.protocol == "pull"]
         return [_ended(judged, GATEWAY_ENDED, now, unknown=True) for judged in pulled]
 

@@ -12,7 +12,7 @@ MAX_KEY = 512
 
 
 def key_of_path(path: str) -> str | None:
-    """The key in `live/<key>` or `<key>`; None where a path has none."""
+    """The key in `live/<key>` or `<key>`; None if a path has none."""
     parts = [part for part in path.split("/") if part]
     if len(parts) == 2 and parts[0] == APPLICATION:
         return parts[1]
@@ -22,7 +22,7 @@ def key_of_path(path: str) -> str | None:
 def key_of(path: str, query: str = "", *, user: str = "", password: str = "", token: str = "") -> str | None:
     """The key of a publisher: an explicit one (token, password, user, in this order) before the path's.
 
-    None where there is none, or none that could be one.
+    None if there is none, or none that could be one.
     """
     fields = parse_qs(query)
     explicit = (token, *fields.get("token", []), password, *fields.get("pass", []), user)

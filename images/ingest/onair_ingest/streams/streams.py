@@ -29,7 +29,7 @@ log = structlog.get_logger()
 TIMER_S = 0.02
 """A timer of the event loop may end a little early, when it is not too late yet."""
 LEAVING_INTERVAL_S = 0.05
-"""Between two looks of a gateway that is told to stop."""
+"""Between two looks of a gateway that is being stopped."""
 HUNG_S = 5.0
 """It stands still for a second, at most, while it asks who may publish."""
 
@@ -64,7 +64,7 @@ class Streams:
 
     @property
     def settled(self) -> bool:
-        """Whether the truth is known of every stream; until then none is told."""
+        """Whether the truth is known of every stream; until then none is reported."""
         return self._settled.is_set()
 
     def get(self, stream: str) -> Judged | None:
@@ -140,7 +140,7 @@ class Streams:
         A server that is stopped together with this gateway ends a moment later, and its streams with it.
 
         Args:
-            most_s: how long to look for that; one that has not ended then goes on without this gateway.
+            most_s: how long to look for that; one that has not ended then continues without this gateway.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(most_s):
@@ -153,7 +153,7 @@ class Streams:
             follower.wake()
 
     async def disconnect(self, stream: str) -> bool:
-        """Closes the connection of a stream's publisher; False where there is none.
+        """Closes the connection of a stream's publisher; False if there is none.
 
         Raises:
             MediaMtxUnavailable
@@ -251,7 +251,7 @@ class Streams:
 
 
 class _Follower:
-    """What one follower has not been told yet, of each stream the newest state: a slow one costs no more."""
+    """What one follower has not been sent yet, of each stream the newest state: a slow one costs no more."""
 
     def __init__(self, states: Iterable[StreamState]) -> None:
         self._waiting = {state.stream: state for state in states}
@@ -261,12 +261,12 @@ class _Follower:
         self._news = asyncio.Event()
 
     def add_refused(self, publisher: RefusedPublisher) -> None:
-        """Takes one that is told with the next heartbeat, while there is room for it."""
+        """Takes one that is reported with the next heartbeat, while there is room for it."""
         if len(self._refused) < MAX_REFUSED:
             self._refused.add(publisher)
 
     def add_waiting(self, stream: str) -> None:
-        """Takes a preview that is told likewise."""
+        """Takes a preview that is reported likewise."""
         if len(self._previews) < MAX_REFUSED:
             self._previews.add(stream)
 

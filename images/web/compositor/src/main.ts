@@ -1,4 +1,4 @@
-/** The compositor: draws what the pod's agent says, and tells it what became of it. */
+/** The compositor: draws what the pod's agent sends, and reports what became of it. */
 
 import {AgentConnection} from './agent/connection';
 import {LiveSources} from './content/live_sources';

@@ -41,7 +41,7 @@ class Bucket:
     async def put(
         self, key: str, data: bytes | bytearray, content_type: str, cache_control: str, if_match: str = ""
     ) -> str:
-        """Stores an object; returns its ETag, empty where the storage gives none.
+        """Stores an object; returns its ETag, empty if the storage gives none.
 
         Args:
             if_match: the ETag of the object that it may replace, `ABSENT` for none; empty for any or none.
@@ -61,7 +61,7 @@ class Bucket:
             return response.etag
 
     async def get(self, key: str, most_bytes: int | None = None) -> tuple[bytes, str] | None:
-        """An object's content and ETag; None where there is none.
+        """An object's content and ETag; None if there is none.
 
         Args:
             most_bytes: what is beyond is not read; None for all, up to a bound.

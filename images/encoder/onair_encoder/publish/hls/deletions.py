@@ -1,4 +1,4 @@
-"""Deletes what a presentation no longer needs, beside the uploads: no media waits for it."""
+"""Deletes what a presentation no longer needs, in parallel to the uploads: no media waits for it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Deletions:
             elif error is None:
                 self._presentation.deleted(name)
         if errors and not self._refused:
-            # Media is delivered all the same
+            # Media is delivered nevertheless
             log("hls.not-deleted", id=self._destination.wanted.id, error=_text(errors[0]))
         elif self._refused and not errors:
             log("hls.deleted-again", id=self._destination.wanted.id)

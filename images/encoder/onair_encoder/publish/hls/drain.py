@@ -17,7 +17,7 @@ class DrainTerms:
     least_s: float
     longest_s: float
     still_s: float
-    """Between the two it goes on for as long as something is stored so often."""
+    """Between the two it continues for as long as something is stored so often."""
 
     def is_over(self, passed_s: float, still_s: float, *, hurry: bool) -> bool:
         """Whether no more is to be stored.
@@ -25,7 +25,7 @@ class DrainTerms:
         Args:
             passed_s: since the stop.
             still_s: since something was stored.
-            hurry: the pod is being deleted, so there is the least time alone.
+            hurry: the pod is being deleted, so there is only the least time.
         """
         if passed_s >= self.longest_s - CLOSING_S:
             return True

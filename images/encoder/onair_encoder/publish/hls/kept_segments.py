@@ -76,7 +76,7 @@ def _note(path: Path, cut: Cut, size: int, name: str = "") -> None:
 
 
 def _draft(path: Path) -> Path:
-    """Of this thread: another one may be writing the same, where it could not be waited for."""
+    """Of this thread: another one may be writing the same, if it could not be waited for."""
     return path.with_suffix(f".{threading.get_ident()}.new")
 
 
@@ -95,7 +95,7 @@ class Kept:
     cut: Cut
     """Without its data."""
     name: str
-    """Under which it is stored already; empty where it is not."""
+    """Under which it is stored already; empty if it is not."""
 
 
 def kept(folder: Path) -> list[Kept]:

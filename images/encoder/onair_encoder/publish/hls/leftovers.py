@@ -1,4 +1,4 @@
-"""The spools of a pod: where they are, and what was left in them for whoever goes on."""
+"""The spools of a pod: where they are, and what was left in them for whoever continues."""
 
 from __future__ import annotations
 

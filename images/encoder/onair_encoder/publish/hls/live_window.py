@@ -79,7 +79,7 @@ class LiveWindow(Presentation):
         kept = SegmentRuns.kept(text)
         names = [name for name in map(SegmentName.of, each_named(text)) if name]
         if names and names[0].epoch is None:
-            # Of an earlier version, which gave names by number alone
+            # Of an earlier version, which named files only by number
             count = min(names[0].number, max(0, self.storage.file_count - len(names)))
             kept.append(names[0].later(-count), count)
         kept.extend((name, 1) for name in names)
@@ -108,7 +108,7 @@ class LiveWindow(Presentation):
         return ours.intersection(each_named(others)) | to_be_deleted
 
     def withdraw(self, known: set[str]) -> list[str]:
-        # The other one may have begun between two playlists of this one, of which it has read the first alone
+        # The other one may have begun between two playlists of this one, of which it has read only the first
         unknown = [
             segment.name
             for segment in self.playlist.segments
@@ -128,7 +128,7 @@ class LiveWindow(Presentation):
         self._ours = True
 
     def obsolete(self) -> list[str]:
-        # Who has just fetched a playlist may fetch what it names for as long as it lasts (RFC 8216, 6.2.2)
+        # Whoever has just fetched a playlist may fetch what it names for its duration (RFC 8216, 6.2.2)
         return [
             *self._old.oldest(DELETED_AT_ONCE),
             *self._stored.oldest(min(self._surplus, DELETED_AT_ONCE)),

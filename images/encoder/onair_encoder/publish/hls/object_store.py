@@ -103,7 +103,7 @@ class ObjectStore:
                         await destination.stop.wait()
 
     async def get(self, name: str, most_bytes: int | None = None) -> StoredText:
-        """An object's text; empty where there is none.
+        """An object's text; empty if there is none.
 
         Args:
             most_bytes: what is beyond is not read; None for all.

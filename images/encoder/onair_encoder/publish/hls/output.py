@@ -146,7 +146,7 @@ class _Storing:
                 self.upload.give_up()
                 await self._spool_writer.close()
             else:
-                # Aborted: the agent is about to be restarted, or another destination goes on
+                # Aborted: the agent is about to be restarted, or another destination continues
                 await self._spool_writer.leave()
         finally:
             self._lock.release()

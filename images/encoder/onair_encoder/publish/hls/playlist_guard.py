@@ -27,7 +27,7 @@ class PlaylistGuard:
         self._store = store
         self._presentation = presentation
         self._etag = ""
-        """Of the playlist that is known to be stored; empty where that is not known."""
+        """Of the playlist that is known to be stored; empty if that is not known."""
         self._conditional: bool | None = None
         """Whether the bucket heeds conditions; None until that is known."""
         self._untried = 0
@@ -38,14 +38,14 @@ class PlaylistGuard:
         self._created = False
         """Whether it is known if it can be stored where there is none."""
         self.others: str | None = None
-        """The playlist of the encoder that has taken over; None where it is not known."""
+        """The playlist of the encoder that has taken over; None if it is not known."""
 
     @property
     def _name(self) -> str:
         return self._copy or self._presentation.index
 
     async def read(self) -> str:
-        """The stored playlist; empty where there is none.
+        """The stored playlist; empty if there is none.
 
         Raises:
             NotReadable: the credentials do not allow it.

@@ -47,9 +47,9 @@ class PrefixLock:
         return self._place.holder is self
 
     async def acquire(self) -> None:
-        """Waits for a predecessor to end; nothing where it is held already.
+        """Waits for a predecessor to end; nothing if it is held already.
 
-        A recording that drains needs no lock beside a live window, whose playlist is not its own.
+        A recording that drains needs no lock next to a live window, whose playlist is not its own.
 
         Raises:
             SessionError: another destination writes there.
@@ -72,7 +72,7 @@ class PrefixLock:
         self._place.holder = self
 
     def shares_with(self, other: PrefixLock) -> bool:
-        """Whether it goes on without the lock, though the other one has it."""
+        """Whether it continues without the lock, though the other one has it."""
         return self._vod and not other._vod and self._drains()
 
     def release(self) -> None:

@@ -14,7 +14,7 @@ from onair_encoder.publish.hls.segment_name import SegmentName
 
 @dataclass(frozen=True)
 class SegmentWriter:
-    """An encoder, as the names of its segments tell it."""
+    """An encoder, as the names of its segments identify it."""
 
     broadcast: str = ""
     epoch: int = 0
@@ -38,7 +38,7 @@ class Presentation(ABC):
     copies: tuple[str, ...] = ()
     """Other names that it is stored under."""
     tail = ""
-    """The object that names what the stored playlist does not name yet; empty where there is none."""
+    """The object that names what the stored playlist does not name yet; empty if there is none."""
 
     def __init__(self, storage: ProgramStorage, writer: SegmentWriter) -> None:
         self.storage = storage
@@ -65,7 +65,7 @@ class Presentation(ABC):
     @property
     @abstractmethod
     def spool_s(self) -> float | None:
-        """How much may wait for its upload; None where only its size is limited."""
+        """How much may wait for its upload; None if only its size is limited."""
 
     @property
     def missing_s(self) -> float:
@@ -83,12 +83,12 @@ class Presentation(ABC):
         """Whether it takes no more segments."""
 
     def tail_of(self, text: str) -> str:
-        """The object that names what this stored playlist does not; empty where there is none."""
+        """The object that names what this stored playlist does not; empty if there is none."""
         return ""
 
     @abstractmethod
     def resume(self, text: str, tail: str = "") -> None:
-        """Continues the playlist that another encoder has stored; empty where there is none.
+        """Continues the playlist that another encoder has stored; empty if there is none.
 
         Args:
             tail: what it has stored since.
@@ -122,7 +122,7 @@ class Presentation(ABC):
         return str(self.playlist)
 
     def copy_displaced_by(self, text: str) -> str | None:
-        """Who else writes where a copy is stored, by the playlist that is there; None where nobody does."""
+        """Who else writes where a copy is stored, by the playlist that is there; None if nobody does."""
         return None
 
     def copy_stored(self) -> None:
@@ -134,7 +134,7 @@ class Presentation(ABC):
         return self.playlist.tail(len(self.unlisted))
 
     def displaced_by(self, text: str) -> str | None:
-        """Who else writes there, by the playlist that is stored there now; None where nobody does."""
+        """Who else writes there, by the playlist that is stored there now; None if nobody does."""
         last = SegmentName.of(last_named(text))
         if last and last.prefix == self.prefix and (last.epoch or 0) > self._writer.epoch:
             return f"encoder {last.epoch} of this broadcast"

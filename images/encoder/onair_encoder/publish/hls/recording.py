@@ -92,7 +92,7 @@ class Recording(Presentation):
             self._tails.append(self.tail_of(text))
 
     def is_playlist_due(self, now: float, *, last: bool) -> bool:
-        """Ever less often as it grows, but always at its end, and where it goes on after one."""
+        """Ever less often as it grows, but always at its end, and where it continues after one."""
         if self.playlist.ended or self._stored_end:
             return True
         pause_s = self._stored_bytes / PLAYLIST_BYTES_PER_S

@@ -23,7 +23,7 @@ class SegmentName:
 
     @classmethod
     def of(cls, name: str) -> SegmentName | None:
-        """Parses a name; None where it is none of ours."""
+        """Parses a name; None if it is none of ours."""
         found = _NAME.fullmatch(name)
         if found is None:
             return None

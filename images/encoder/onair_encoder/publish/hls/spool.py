@@ -54,7 +54,7 @@ class Spool:
     ) -> None:
         """
         Args:
-            most_s: how much time may wait; None for a limit of bytes alone.
+            most_s: how much time may wait; None for a limit of only bytes.
             keeps: what is stored is noted on disk until it is listed.
         """
         self.most_s = most_s
@@ -180,7 +180,7 @@ class Spool:
         waiting.cut, waiting.path = replace(waiting.cut, data=b""), path
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
-        """Waits for it; where that is cancelled it goes on all the same, and `settled` waits for it."""
+        """Waits for it; if that is cancelled it continues nevertheless, and `settled` waits for it."""
         task = asyncio.ensure_future(asyncio.to_thread(work))
         self._threads.add(task)
         task.add_done_callback(self._threads.discard)

@@ -30,7 +30,7 @@ class SpoolWriter:
         self.begin()
 
     def begin(self) -> None:
-        """Takes packets; again, where it was stopped."""
+        """Takes packets; again, if it was stopped."""
         if not self._takes:
             self._takes = True
             for packet in self._fan_out.subscribe(self):
@@ -45,7 +45,7 @@ class SpoolWriter:
             await self.spool.put(await self._cuts.get())
             try:
                 self.kept()
-            except Exception as error:  # noqa: BLE001  segments are kept, whoever is told of them
+            except Exception as error:  # noqa: BLE001  segments are kept, whoever is notified of them
                 log("hls.not-counted", error=type(error).__name__)
             self.ready.set()
             self._cuts.task_done()

@@ -52,7 +52,7 @@ class ConditionsUnsupported(SessionError):
 
 
 def error_code(text: str) -> str:
-    """The code in the body of an error response; empty where there is none."""
+    """The code in the body of an error response; empty if there is none."""
     found = _CODE.search(text)
     return found[1] if found else ""
 

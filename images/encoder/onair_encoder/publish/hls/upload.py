@@ -71,7 +71,7 @@ class Upload:
             self._presentation.resume_unread()
         else:
             tail = await self._read_tail(text)
-            # A thread runs on when it is cancelled, and must not do so beside the next attempt
+            # A thread runs on when it is cancelled, and must not do so during the next attempt
             await to_its_end(asyncio.to_thread(self._presentation.resume, text, tail))
             self._spool_writer.spool.skip_listed(self._presentation.playlist.names())
         self._resumed = True
@@ -87,7 +87,7 @@ class Upload:
         self._displaced = False
 
     async def _read_tail(self, text: str) -> str:
-        """What was stored after this playlist was; empty where that is nothing, or is not known.
+        """What was stored after this playlist was; empty if that is nothing, or is not known.
 
         Raises:
             SessionError: it is not known now.
@@ -140,7 +140,7 @@ class Upload:
                 await asyncio.sleep(RETRY_S)
 
     async def _end_early(self) -> None:
-        """The recording is complete while the show goes on, until it may be longer."""
+        """The recording is complete while the show continues, until it may be longer."""
         if not self._presentation.playlist.ended:
             self._spool_writer.stop()
             await self._spool_writer.flush()
@@ -256,7 +256,7 @@ class Upload:
             raise
 
     async def _store_tail(self) -> None:
-        """Notes what the stored playlist does not name yet, for whoever goes on should this encoder end now.
+        """Notes what the stored playlist does not name yet, for an encoder that continues after this one.
 
         No segment waits because a bucket does not take the note.
         """

@@ -54,7 +54,7 @@ class RtcSession:
         await self._client.close()
 
     async def _next(self) -> Message | None:
-        """The next message of the process; None where none came in time, or it was stopped first."""
+        """The next message of the process; None if none came in time, or it was stopped first."""
         stopped = asyncio.create_task(self._destination.stop.wait())
         message = asyncio.create_task(self._client.message())
         try:

@@ -19,7 +19,7 @@ from onair_encoder.publish.tls import client_context
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
 STREAM_BUFFER_LIMIT = 2**20
 NEXT_ADDRESS_S = 0.25
-"""Another address is tried beside one that has not responded for so long."""
+"""Another address is tried in parallel to one that has not responded for so long."""
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 

@@ -11,7 +11,7 @@ MAX_REASON = 200
 """Characters of a server's own text that are passed on."""
 _ENDED = ("NetStream.Unpublish.Success", "NetConnection.Connect.Closed", "NetStream.Publish.Stop")
 _OF_OTHERS = ("NetStream.Record.", "NetStream.Play.", "NetStream.Seek.")
-"""A server's recording and its viewers: the publishing goes on, whatever becomes of them."""
+"""A server's recording and its viewers: the publishing continues, whatever becomes of them."""
 
 
 def refusal(address: RtmpAddress, info: object) -> SessionError:
@@ -23,7 +23,7 @@ def refusal(address: RtmpAddress, info: object) -> SessionError:
 
 
 def ended_by(address: RtmpAddress, status: dict[str, object]) -> SessionError | None:
-    """The error for the information object of an `onStatus`; None where the stream goes on."""
+    """The error for the information object of an `onStatus`; None if the stream continues."""
     server, code = address.server, str(status.get("code", ""))
     match code:
         case "NetStream.Publish.BadName":

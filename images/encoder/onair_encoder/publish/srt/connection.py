@@ -76,7 +76,7 @@ class SrtConnection:
         addresses = await self._addresses()
         ours, theirs = socket.socketpair()
         with theirs:
-            # Popen waits for the exec alone, a millisecond; asyncio's own way takes a thread per process.
+            # Popen only waits for the exec, a millisecond; asyncio's own way takes a thread per process.
             self._process = subprocess.Popen(  # noqa: ASYNC220
                 COMMAND,
                 stdin=theirs.fileno(),

@@ -1,4 +1,4 @@
-"""Why a listener refused a session, in words that a producer understands. Pure."""
+"""Why a listener refused a session, as sentences for producers. Pure."""
 
 from __future__ import annotations
 

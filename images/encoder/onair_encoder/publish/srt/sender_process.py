@@ -89,7 +89,7 @@ class SrtSender:
             SrtError: the session could not be had.
         """
         settings, srt = self._settings, self._socket
-        # A session with a passphrase on one side alone is refused: nobody could play its stream.
+        # A session with a passphrase on only one side is refused: nobody could play its stream.
         options: list[tuple[int, int | str]] = [
             (libsrt.SENDER, 1),
             (libsrt.CONNTIMEO, timeout_ms),

@@ -1,9 +1,9 @@
-/** The way to the pod's agent, which brings what is to be drawn and takes what is to be told. It reconnects by itself. */
+/** The connection to the pod's agent, which sends what is to be drawn and takes what is to be reported. It reconnects by itself. */
 
 import type {Failure} from '../failure/layer_failures';
 import {messageOf, type AgentMessage} from '../state/agent_message';
 
-/** The agent is beside this page; without a page it puts the slate on air. */
+/** The agent runs next to this page; without a page it puts the slate on air. */
 const RETRY_MS = 200;
 
 export class AgentConnection {

@@ -11,7 +11,7 @@ export interface Content {
   /** Resolved once it is there, or given up. */
   readonly ready: Promise<void>;
   update(layer: Layer): void;
-  /** Whether its layout is on air, or is being switched to: what is live is taken then alone. */
+  /** Whether its layout is on air, or is being switched to: live content is only taken then. */
   setWanted?(wanted: boolean): void;
   /** Whether its layout is seen. */
   setOnAir?(onAir: boolean): void;

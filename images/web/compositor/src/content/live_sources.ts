@@ -29,7 +29,7 @@ export interface Taken {
   readonly track: MediaStreamTrack;
   readonly audio: AudioNode;
   connected(): boolean;
-  /** Whether it has said so: its first picture may be seconds away. */
+  /** Whether it has said so: its first frame may come seconds later. */
   sendsVideo(): boolean;
   /** Calls back at once, and whenever it connects or disconnects. */
   follow(listener: (connected: boolean) => void): void;
@@ -85,7 +85,7 @@ export class LiveSources {
 
   private async open(id: string): Promise<Shared> {
     const {Source} = await agentScript<Script>('source.js'), audioContext = this.audioContext();
-    if (!(audioContext instanceof AudioContext)) throw new Error('sources play in real time alone');
+    if (!(audioContext instanceof AudioContext)) throw new Error('sources only play in real time');
     const source = new Source(id, {audioContext, delayMs: this.delayMs});
     const stream = source.video.srcObject;
     const track = stream instanceof MediaStream ? stream.getVideoTracks()[0] : undefined;

@@ -82,7 +82,7 @@ export class LivePicture {
     this.show();
   }
 
-  /** Why there is no picture; null where there is nothing to tell. */
+  /** Why there is no picture; null if there is nothing to report. */
   fail(problem: string | null): void {
     this.problem = problem;
     this.tell();

@@ -1,4 +1,4 @@
-/** Tries again what could not be had, later each time: a server that restarts takes no layer away for good. */
+/** Retries what could not be loaded, at growing intervals: a server that restarts loses no layer for good. */
 
 const FIRST_MS = 1000, LONGEST_MS = 30_000;
 

@@ -8,9 +8,9 @@ import {textAt} from '../state/json';
 import {Feed} from '../sound/mixer';
 
 const RETRY_MS = 1000;
-/** A source that sends sound alone is there too. */
+/** A source that only sends audio is connected too. */
 const FIRST_PICTURE_MS = 1000;
-/** One that is there begins with its next key frame; a show does not wait longer for one that may be away. */
+/** One that is connected begins with its next key frame; a show does not wait longer for one that may not be. */
 const AWAY_MS = 4000;
 
 export function source(layer: Layer, context: ContentContext): Content {

@@ -16,7 +16,7 @@ export function video(layer: Layer, {voice, fail}: ContentContext): Content {
   const picture = new VideoPicture(element);
   /** What the layer names, and what of that is loaded. */
   let named: string | null = null, url: string | null = null;
-  let begun = false, onAir = false, departures = 0, mixed: Voice | null = null;
+  let begun = false, onAir = false, timesOffAir = 0, mixed: Voice | null = null;
 
   const play = (): void => {
     if (onAir && element.src && !element.error) element.play().catch(() => undefined);
@@ -89,9 +89,9 @@ export function video(layer: Layer, {voice, fail}: ContentContext): Content {
       if (now === onAir) return;
       onAir = now;
       if (onAir) return begin();
-      const mine = ++departures;
+      const mine = ++timesOffAir;
       const rewind = (): void => {
-        if (onAir || mine !== departures) return;
+        if (onAir || mine !== timesOffAir) return;
         element.pause();
         element.currentTime = 0;
       };

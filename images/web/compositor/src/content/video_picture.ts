@@ -124,7 +124,7 @@ export class VideoPicture {
     const frame = new VideoFrame(this.video), {timestamp} = frame;
     if (timestamp === this.writtenUs) return frame.close();
     this.writtenUs = timestamp;
-    // A video's own times go back where it begins anew
+    // A video's own times go back where it starts over
     const shown = new VideoFrame(frame, {timestamp: Math.round(performance.now() * 1000)});
     frame.close();
     const corrected = await chroma.corrected(shown);

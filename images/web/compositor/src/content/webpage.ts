@@ -1,6 +1,6 @@
 /**
  * A web page in a frame of its own origin: it runs scripts, and can neither leave its box nor open anything. Without mode
- * `keep-loaded` it is there while its layout is on air and it is not hidden, and begins anew each time.
+ * `keep-loaded` it is there while its layout is on air and it is not hidden, and loaded again each time.
  */
 
 import {Readiness, type Content, type ContentContext} from './content';
@@ -20,12 +20,12 @@ export function webpage(layer: Layer, {layout, fail}: ContentContext): Content {
   const load = (url: string | null): void => {
     if (url === shown) return;
     shown = url;
-    // A frame that is taken out begins anew with the next address, without a history
+    // A frame that is removed starts over with the next address, without a history
     element.src = url ?? 'about:blank';
     retry.end();
     if (url !== null) void look(url);
   };
-  // Pages need not allow other origins; only what does not answer, or with an error, is told
+  // Pages need not allow other origins; only servers that do not answer, or with an error, are reported
   const look = async (url: string, failed = false): Promise<void> => {
     const reason = await reasonOf(url, '', false);
     if (url !== shown) return;

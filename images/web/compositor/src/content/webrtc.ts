@@ -59,7 +59,7 @@ export function webrtc(layer: Layer, context: ContentContext): Content {
     picture.setConnected(video !== null);
     if (video) picture.video.requestVideoFrameCallback(() => ready.resolve());
     hear(audio);
-    // Who is away, or shows nothing, holds no show up
+    // Nobody who is absent, or shows nothing, holds up a show
     if (present === false || (present && !video && !isComing)) ready.resolve();
     picture.fail(video || audio ? null : problem ?? 'the participant shows nothing');
   };

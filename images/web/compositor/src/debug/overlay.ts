@@ -1,4 +1,4 @@
-/** What is drawn, in words, over the picture; for `scene.debug` and `?debug=true`. */
+/** What is drawn, as text over the picture; for `scene.debug` and `?debug=true`. */
 
 import type {Failure} from '../failure/layer_failures';
 import type {Scene} from '../state/scene';

@@ -1,4 +1,4 @@
-/** Why something at a URL cannot be shown, in words; an element says only that. */
+/** Why something at a URL cannot be shown; an element only says that it cannot. */
 
 const TIMEOUT_MS = 5000;
 

@@ -1,4 +1,4 @@
-/** A room that was joined, by LiveKit: hidden, as a renderer's token says, and subscribed to what is shown alone. */
+/** A room that was joined, by LiveKit: hidden, as a renderer's token says, and subscribed only to what is shown. */
 
 import {LogLevel, Room, RoomEvent, setLogLevel, Track, type RemoteParticipant, type RemoteTrackPublication} from 'livekit-client';
 import type {PageRoom, ParticipantFeed, Shown, ParticipantWatch} from './room';
@@ -76,7 +76,7 @@ export async function join({url, token}: PageRoom, watches: ReadonlySet<Particip
     if (pump) pump.srcObject = null;
     pumps.delete(id);
   };
-  // The client tries for up to a minute; a room that was begun anew is joined sooner than that
+  // The client tries for up to a minute; a room that was opened again is joined sooner than that
   let resuming: ReturnType<typeof setTimeout> | undefined;
   const resume = (): void => {
     resuming ??= setTimeout(lost, RESUME_MS);

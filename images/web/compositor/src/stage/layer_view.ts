@@ -72,7 +72,7 @@ export class LayerView {
     this.content?.setOnAir?.(onAir);
   }
 
-  /** Tells of no failure any more: those of the view that takes its place are told under the same id. */
+  /** Reports no failure any more: those of the view that takes its place have the same id. */
   hush(): void {
     this.fail(null);
     this.hushed = true;

@@ -95,7 +95,7 @@ export class SceneView {
     this.element.classList.remove('ahead');
   }
 
-  /** Tells of no failure any more: those of the view that takes its place are told under the same ids. */
+  /** Reports no failure any more: those of the view that takes its place have the same ids. */
   hush(): void {
     for (const view of this.views.values()) view.hush();
   }

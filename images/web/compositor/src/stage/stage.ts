@@ -121,7 +121,7 @@ export class Stage {
     return view;
   }
 
-  /** A layout on air that has become another size is drawn anew. */
+  /** A layout on air whose size has changed is drawn again. */
   private replace(view: SceneView, layout: Layout, scene: Scene): void {
     this.running?.finish();
     view.hush();
