@@ -45,15 +45,19 @@ def ending_of(
     draining = bool(run.drains) or awaited
     grace_s = settings.broadcast.stop_grace_s + (LONGEST_DRAIN_S if draining else 0)
     remaining_s = grace_s - (now - requested).total_seconds()
-    if pod is None or pod.node is None or remaining_s <= 0 or _has_ended(pod, encoder, awaited):
+    if pod is None or pod.node is None or remaining_s <= 0 or _has_ended(observed, pod, encoder):
         return Ending(over=True)
-    return Ending(over=False, requeue_s=max(0.05, min(remaining_s, LOOK_AGAIN_S) if awaited else remaining_s))
+    silent = awaited or (pod.deleting and encoder is not None and not encoder.connected)
+    return Ending(over=False, requeue_s=max(0.05, min(remaining_s, LOOK_AGAIN_S) if silent else remaining_s))
 
 
-def _has_ended(pod: PodView, encoder: EncoderView | None, awaited: bool) -> bool:
-    """Whether the pod ends no stream any more; one that is being deleted does while it responds."""
-    responds = awaited or (encoder is not None and encoder.connected)
-    return pod.over or (encoder is not None and encoder.over) or (pod.deleting and not responds)
+def _has_ended(observed: ObservedProject, pod: PodView, encoder: EncoderView | None) -> bool:
+    """Whether the pod ends no stream any more; one that is being deleted does while it may respond.
+
+    A connection that has just broken says nothing yet: the pod is gone soon if its encoder is.
+    """
+    gone = pod.deleting and not observed.may_respond(pod)
+    return pod.over or (encoder is not None and encoder.over) or gone
 
 
 def reports_backlog(observed: ObservedProject, run: BroadcastStatus) -> bool:

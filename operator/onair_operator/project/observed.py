@@ -121,9 +121,10 @@ class ObservedProject:
         if claimed := self.claimed_pod(broadcast):
             return claimed
         of_this_run = [pod for pod in self.pods if pod.broadcast == broadcast.id and not self.over(pod)]
-        return max(filter(self._may_respond, of_this_run), key=lambda pod: pod.epoch, default=None)
+        return max(filter(self.may_respond, of_this_run), key=lambda pod: pod.epoch, default=None)
 
-    def _may_respond(self, pod: PodView) -> bool:
+    def may_respond(self, pod: PodView) -> bool:
+        """Whether the pod's encoder responds, has only just fallen silent, or is yet to report."""
         encoder = self.encoders.get(pod.uid)
         return encoder.silent_s < UNREACHABLE_AFTER_S if encoder else self.awaited(pod)
 

@@ -37,7 +37,7 @@ def followed(status: dict[str, Any] | None = None, **extra: Any) -> list[Action]
 
 
 def view(epoch: int = 1, **extra: Any) -> EncoderView:
-    told = {key: extra.pop(key) for key in ("replaced", "yielded") if key in extra}
+    told = {key: extra.pop(key) for key in ("replaced", "yielded", "silent_s") if key in extra}
     return replace(encoder(epoch=epoch, **extra), ip="10.0.0.9", **told)
 
 
@@ -174,7 +174,7 @@ def test_a_pod_that_is_deleted_with_its_project_ends_its_streams_properly() -> N
     for its_encoder, phase in (
         (view(phase="stopping"), "Stopping"),
         (view(phase="finished"), "Stopped"),
-        (view(phase="stopping", connected=False), "Stopped"),
+        (view(phase="stopping", connected=False, silent_s=5.0), "Stopped"),
     ):
         assert broadcast_of(world(ending, pods=leaving, encoders=[its_encoder])).phase == phase
 

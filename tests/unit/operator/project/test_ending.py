@@ -105,6 +105,29 @@ DRAINING = run(
 NEXT = pod(id="next", uid="uid-next")
 
 
+JUST_SILENT = replace(encoder("stopping"), connected=False, silent_s=0.2)
+
+
+@pytest.mark.parametrize(
+    ("its_pod", "its_encoder", "after"),
+    [
+        (pod(deleting=True), JUST_SILENT, "Stopping"),
+        (pod(deleting=True), replace(JUST_SILENT, silent_s=5.0), "Stopped"),
+        (pod(), replace(JUST_SILENT, silent_s=5.0), "Stopping"),
+    ],
+    ids=["its connection has just broken", "silent for long", "silent, and nobody deletes it"],
+)
+def test_a_broken_connection_to_an_encoder_that_is_being_deleted_is_not_its_end(
+    its_pod: PodView, its_encoder: EncoderView, after: str
+) -> None:
+    show = project("Stopped", status={"broadcast": STOPPING}, metadata=held())
+    observed = world(show, pods=[its_pod], encoders=[its_encoder])
+    assert broadcast_of(observed).phase == after
+    waits = [a.after_s for a in plan(observed) if isinstance(a, Requeue)]
+    if its_pod.deleting and after == "Stopping":
+        assert waits == [1.0], "the pod may be gone with its node, so nobody says when it has ended"
+
+
 def ending(*streams: Any, phase: str = "stopping", **extra: Any) -> ObservedProject:
     """A run that ends while another one is wanted."""
     return world(

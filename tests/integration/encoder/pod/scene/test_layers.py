@@ -35,6 +35,7 @@ CLICK_SAMPLES, CLICK_HZ, CLICK = 480, 5000, 0.001
 """What is louder is one, of what is as high: a tone that is cut off is ten times that."""
 POWER_DB = 3.0
 """The level of a sine, as of its power, is so much below its peak."""
+SILENT_DB = -100
 
 
 def has(pixels: Pixels, colour: Colour, box: Box) -> bool:
@@ -300,6 +301,15 @@ def levels(air: OnAir) -> dict[str, float]:
     return {name[len(start) : -len(end)]: value for name, value in found if name.startswith(start)}
 
 
+def until_level(air: OnAir, layer: str, amplitude: float) -> None:
+    """Waits for the level of a tone: one that is measured while the tone begins is lower."""
+    wait_for(
+        lambda: abs(levels(air).get(layer, SILENT_DB) - (db(amplitude) - POWER_DB)) <= LEVEL_DB,
+        f"the level of {layer}",
+        state=lambda: levels(air),
+    )
+
+
 def test_a_transparent_layer_is_heard_and_what_is_in_a_hidden_one_is_not(
     air: OnAir, view: LiveView, tones: str
 ) -> None:
@@ -316,16 +326,11 @@ def test_a_transparent_layer_is_heard_and_what_is_in_a_hidden_one_is_not(
             lambda heard: abs(db(heard[LEFT_HZ] / LOUD / 0.5)) <= GAIN_DB and heard[RIGHT_HZ] < LOUD / 100,
         )
         seen_through, inner = scene.ids["seen through"], scene.ids["inner"]
-        level = wait_for(lambda: levels(air).get(seen_through), "its level", state=lambda: levels(air))
-        assert abs(level - (db(LOUD * 0.5) - POWER_DB)) <= LEVEL_DB, level
-        assert levels(air).get(inner, -100) <= -100
+        until_level(air, seen_through, LOUD * 0.5)
+        assert levels(air).get(inner, SILENT_DB) <= SILENT_DB
         scene.patch("group", hidden=False)
         until_heard(view, "both", lambda heard: abs(db(heard[RIGHT_HZ] / LOUD)) <= GAIN_DB)
-        wait_for(
-            lambda: abs(levels(air).get(inner, -100) - (db(LOUD) - POWER_DB)) <= LEVEL_DB,
-            "the level of the other",
-            state=lambda: levels(air),
-        )
+        until_level(air, inner, LOUD)
 
 
 def test_what_is_louder_than_full_scale_is_limited_and_what_is_not_is_as_it_is(
