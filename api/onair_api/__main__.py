@@ -31,6 +31,8 @@ from onair_crds.runtime.garbage import short_collections
 log = structlog.get_logger()
 
 CONNECTIONS_POLL_S = 0.02
+FULL_COLLECTION_AFTER = 60
+"""Middle collections of garbage. A full one takes 0.1 s where a thousand streams are open."""
 
 
 class Server(uvicorn.Server):
@@ -118,7 +120,7 @@ async def run(settings: Settings) -> None:
         )
         made = server(settings, client)
         # Connections are in circles: one that a later collection left out would never be freed
-        with short_collections(long_s=math.inf):
+        with short_collections(long_s=math.inf, full_after=FULL_COLLECTION_AFTER):
             await made.serve()
 
 

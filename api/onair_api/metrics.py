@@ -33,7 +33,7 @@ IDLE_CONNECTIONS_CLOSED = Counter(
     "Idle connections that were closed because there were too many.",
 )
 RATE_LIMITS_OPEN = Gauge(
-    "onair_api_rate_limits_open", "1 while there are no limits because Redis is unreachable."
+    "onair_api_rate_limits_open", "1 while replicas count for themselves: Redis is unreachable."
 )
 PUBLISH_REQUESTS = Counter(
     "onair_api_publish_requests_total",

@@ -3,7 +3,7 @@
 A request waits for nothing: it is counted here and reported to Redis in batches
 a moment later; a token or service over its limit is refused until the window
 ends. So a limit is exceeded by at most what one batch holds per replica. While
-Redis is unreachable there are no limits. See docs/decisions/0012.
+Redis is unreachable each replica counts for itself. See docs/decisions/0012.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ AGE = 0.1
 """… or is this share of a window old, whichever comes first."""
 TIMEOUT_S = 1.0
 OPEN_S = 5.0
-"""Pause after Redis failed; there are no limits meanwhile."""
+"""Pause after Redis failed."""
 PARALLEL = 16
+SHORTEST_REFUSAL_S = 0.5
+"""Redis says in whole seconds when a window ends, and 0 during its last one."""
 
 _WHOSE = {"token": "with this access token", "service": "from this service"}
 
@@ -71,7 +73,9 @@ class RateLimits:
         self._counters: dict[RateKey, Counter] = {}
         self._refused_until: dict[RateKey, float] = {}
         self._open = True
-        """There are no limits: Redis is unreachable, or was not reached yet."""
+        """Each replica counts for itself: Redis is unreachable, or was not reached yet."""
+        self._alone: dict[RateKey, Counter] = {}
+        """What this replica has counted in the present window meanwhile."""
 
     def count(self, token_id: str | None, service_id: str) -> None:
         """Counts a request.
@@ -97,11 +101,20 @@ class RateLimits:
                 f"too many requests {_WHOSE[key.scope]}; try again in {wait_s} s", retry_after_s=wait_s
             )
         counter = self._counters.get(key)
-        if counter is None:
-            if not self._open:
-                self._counters[key] = Counter(1, now)
+        if self._open:
+            self._count_alone(key, now)
+        elif counter is None:
+            self._counters[key] = Counter(1, now)
         else:
             counter.hits += 1
+
+    def _count_alone(self, key: RateKey, now: float) -> None:
+        counter = self._alone.get(key)
+        if counter is None or now - counter.since >= self._window_s:
+            counter = self._alone[key] = Counter(0, now)
+        counter.hits += 1
+        if counter.hits >= self._items[key.scope].amount:
+            self._refused_until[key] = counter.since + self._window_s
 
     async def run(self) -> None:
         """Reports to Redis until cancelled."""
@@ -125,26 +138,29 @@ class RateLimits:
                 async with asyncio.timeout(TIMEOUT_S):
                     await self._report(limiter, time.monotonic())
             except Exception as error:  # noqa: BLE001 - whatever a Redis client raises, requests go on
-                self._open_limits(error)
+                self._count_without_redis(error)
                 await asyncio.sleep(OPEN_S)
                 continue
             if self._open:
                 self._open = False
+                self._alone.clear()
                 RATE_LIMITS_OPEN.set(0)
             await asyncio.sleep(TICK_S)
 
-    def _open_limits(self, error: Exception) -> None:
+    def _count_without_redis(self, error: Exception) -> None:
         if not self._open:
             log.warning("rate_limits.open", error=type(error).__name__)
         self._open = True
         RATE_LIMITS_OPEN.set(1)
         self._counters.clear()
-        self._refused_until.clear()
+        now = time.monotonic()
+        self._alone = {key: each for key, each in self._alone.items() if now - each.since < self._window_s}
+        self._forget_ended_refusals(now)
 
     async def _report(self, limiter: FixedWindowRateLimiter, now: float) -> None:
         if self._open:
             await limiter.get_window_stats(next(iter(self._items.values())), "-")  # is Redis there?
-        self._refused_until = {key: until for key, until in self._refused_until.items() if until > now}
+        self._forget_ended_refusals(now)
         due = [key for key, counter in self._counters.items() if self._is_due(key, counter, now)]
         turns = asyncio.Semaphore(PARALLEL)
 
@@ -156,13 +172,16 @@ class RateLimits:
             for key in due:
                 group.create_task(report(key))
 
+    def _forget_ended_refusals(self, now: float) -> None:
+        self._refused_until = {key: until for key, until in self._refused_until.items() if until > now}
+
     async def _report_one(self, limiter: FixedWindowRateLimiter, key: RateKey) -> None:
         item = self._items[key.scope]
         counter = self._counters.pop(key)
         if await limiter.hit(item, key.id, cost=counter.hits):
             return
         stats = await limiter.get_window_stats(item, key.id)
-        left_s = min(max(stats.reset_time - time.time(), 0.0), self._window_s)
+        left_s = min(max(stats.reset_time - time.time(), SHORTEST_REFUSAL_S), self._window_s)
         self._refused_until[key] = time.monotonic() + left_s
 
     def _is_due(self, key: RateKey, counter: Counter, now: float) -> bool:

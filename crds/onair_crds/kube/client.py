@@ -12,6 +12,8 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self, cast
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from kubernetes.aio import client, config
@@ -35,6 +37,14 @@ def next_page(limit: int, received_bytes: int) -> int:
     return max(SMALLEST_PAGE, min(LARGEST_PAGE, limit * PAGE_BYTES // max(1, received_bytes)))
 
 
+def proxy_of(url: str) -> str | None:
+    """The proxy that this process's environment names for a URL, `NO_PROXY` considered."""
+    parts = urlsplit(url)
+    if proxy_bypass(parts.netloc):
+        return None
+    return getproxies().get(parts.scheme)
+
+
 class KubeClient:
     """Requests to one API server. Use as an async context manager."""
 
@@ -51,6 +61,9 @@ class KubeClient:
         else:
             await load.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
         configuration.connection_pool_maxsize = 64
+        # The library looks for a proxy, and for credentials in a netrc file, before each request, in a thread
+        configuration.client_session_kwargs = {"trust_env": False}
+        configuration.proxy = configuration.proxy or proxy_of(configuration.host)
         return cls(client.ApiClient(configuration))
 
     async def __aenter__(self) -> Self:

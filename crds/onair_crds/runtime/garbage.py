@@ -18,10 +18,13 @@ FULL_AFTER = 3
 
 
 @contextmanager
-def short_collections(long_s: float = LONG_S) -> Iterator[None]:
+def short_collections(long_s: float = LONG_S, full_after: int = FULL_AFTER) -> Iterator[None]:
     """Leaves what survives a full collection of `long_s` seconds of CPU time or more out of later ones.
 
     So it does with all that is there at the beginning: modules above all.
+
+    Args:
+        full_after: middle collections, of some 7,000 more objects each, between two full ones.
     """
     began = 0.0
 
@@ -39,7 +42,7 @@ def short_collections(long_s: float = LONG_S) -> Iterator[None]:
     # The next full one waits for a quarter of what this one looks at, which is no module any more
     gc.collect()
     thresholds = gc.get_threshold()
-    gc.set_threshold(*thresholds[:2], FULL_AFTER)
+    gc.set_threshold(*thresholds[:2], full_after)
     gc.callbacks.append(collected)
     try:
         yield

@@ -18,7 +18,7 @@ from tests.support.facade import StoredResources
 from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
-from onair_crds.runtime.garbage import FULL_AFTER
+from onair_api.__main__ import FULL_COLLECTION_AFTER
 from onair_crds.shapes import JsonObject
 
 
@@ -116,7 +116,7 @@ def test_the_program_serves_and_ends_in_order(program: FacadeProgram) -> None:
 def test_collections_of_garbage_leave_modules_out_and_no_connections(program: FacadeProgram) -> None:
     first = program.tell()
     assert first["left out"] > MODULES
-    assert first["thresholds"][2] == FULL_AFTER
+    assert first["thresholds"][2] == FULL_COLLECTION_AFTER
     assert all(program.ready() for _ in range(20))
     assert program.tell()["left out"] <= first["left out"]
 

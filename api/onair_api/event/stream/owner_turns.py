@@ -19,8 +19,16 @@ class OwnerTurns:
 
     async def next(self, owner: Owner) -> None:
         """Waits for the next turn: one of an owner's in each step of the event loop, in order."""
+        async with self._gate(owner):
+            await asyncio.sleep(0)
+
+    async def hold(self, owner: Owner, seconds: float) -> None:
+        """Lets nobody of an owner's have a turn for some time, once it is this one's."""
+        async with self._gate(owner):
+            await asyncio.sleep(seconds)
+
+    def _gate(self, owner: Owner) -> asyncio.Lock:
         gate = self._gates.get(owner)
         if gate is None:
             gate = self._gates[owner] = asyncio.Lock()
-        async with gate:
-            await asyncio.sleep(0)
+        return gate

@@ -45,6 +45,10 @@ class RequestHandler:
         """Waits until a request of this session may be handled: others of its owner's may be before it."""
         await self._turns.next(session.owner)
 
+    async def hold(self, session: Session, seconds: float) -> None:
+        """Has no request of this session's owner handled for some time."""
+        await self._turns.hold(session.owner, seconds)
+
     async def handle_first(self, session: Session, requests: list[StreamRequest]) -> None:
         """Replies to what a stream is opened with."""
         for request in requests:

@@ -9,7 +9,7 @@ from kubernetes.aio import client as kubernetes_client
 
 from onair_crds.kube import client
 from onair_crds.kube.apis import PODS
-from onair_crds.kube.client import LARGEST_PAGE, PAGE_BYTES, SMALLEST_PAGE, KubeClient, next_page
+from onair_crds.kube.client import LARGEST_PAGE, PAGE_BYTES, SMALLEST_PAGE, KubeClient, next_page, proxy_of
 from onair_crds.kube.errors import ApiUnavailable, ApiUnreachable
 
 
@@ -56,3 +56,25 @@ def test_an_object_that_is_nested_too_deeply_does_not_hide_the_others() -> None:
     deep = b"[" * 5000 + b"]" * 5000
     page = client._decoded(b'{"items": [{"spec": {"metadata": ' + deep + b'}}, {"spec": {"metadata": 1}}]}')
     assert [each["spec"]["metadata"] == 1 for each in page["items"]] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("environment", "proxy"),
+    [
+        ({}, None),
+        ({"HTTPS_PROXY": "http://proxy:3128"}, "http://proxy:3128"),
+        ({"https_proxy": "http://proxy:3128", "no_proxy": "other.example"}, "http://proxy:3128"),
+        ({"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": "10.96.0.1"}, None),
+        ({"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": "*"}, None),
+        ({"HTTP_PROXY": "http://proxy:3128"}, None),
+    ],
+)
+def test_the_proxy_of_an_api_server_is_that_of_the_environment(
+    environment: dict[str, str], proxy: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert proxy_of("https://10.96.0.1:443") == proxy
