@@ -28,7 +28,7 @@ class QuietTenant:
         path = f"/live/v2/collection/{made}/project"
         self._path = f"{path}/{self._ok('POST', path, {})['project']['projectId']}"
         url = f"ws://127.0.0.1:{port}/event/v2/stream?subscribe.name=tick&access_token={token}"
-        self._socket = connect(url, compression=None, proxy=None)
+        self._socket = connect(url, compression=None, proxy=None).__enter__()
         self._socket.recv(10)
 
     def _ok(self, method: str, path: str, body: object = None) -> dict[str, dict[str, str]]:

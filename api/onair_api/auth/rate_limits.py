@@ -37,7 +37,7 @@ OPEN_S = 5.0
 """Pause after Redis failed."""
 PARALLEL = 16
 SHORTEST_REFUSAL_S = 0.5
-"""Redis says in whole seconds when a window ends, and 0 during its last one."""
+"""Redis says in whole seconds when a window ends: rounded, so 0 from half a second before it."""
 
 _WHOSE = {"token": "with this access token", "service": "from this service"}
 
@@ -143,7 +143,7 @@ class RateLimits:
                 continue
             if self._open:
                 self._open = False
-                self._alone.clear()
+                self._counters, self._alone = self._alone, {}
                 RATE_LIMITS_OPEN.set(0)
             await asyncio.sleep(TICK_S)
 
@@ -152,9 +152,10 @@ class RateLimits:
             log.warning("rate_limits.open", error=type(error).__name__)
         self._open = True
         RATE_LIMITS_OPEN.set(1)
-        self._counters.clear()
         now = time.monotonic()
-        self._alone = {key: each for key, each in self._alone.items() if now - each.since < self._window_s}
+        counted = self._alone | self._counters
+        self._counters = {}
+        self._alone = {key: each for key, each in counted.items() if now - each.since < self._window_s}
         self._forget_ended_refusals(now)
 
     async def _report(self, limiter: FixedWindowRateLimiter, now: float) -> None:

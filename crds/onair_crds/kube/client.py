@@ -12,7 +12,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self, cast
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -38,11 +38,25 @@ def next_page(limit: int, received_bytes: int) -> int:
 
 
 def proxy_of(url: str) -> str | None:
-    """The proxy that this process's environment names for a URL, `NO_PROXY` considered."""
+    """The proxy that this process's environment names for a URL, `NO_PROXY` considered.
+
+    One that is reached by https is left out, as aiohttp does with it.
+    """
     parts = urlsplit(url)
-    if proxy_bypass(parts.netloc):
+    if proxy_bypass(parts.hostname or "") or proxy_bypass(parts.netloc):
         return None
-    return getproxies().get(parts.scheme)
+    proxy = getproxies().get(parts.scheme)
+    return None if proxy and urlsplit(proxy).scheme == "https" else proxy
+
+
+def without_password(proxy: str) -> tuple[str, dict[str, str] | None]:
+    """A proxy's URL that errors may quote, and the headers that let it in."""
+    parts = urlsplit(proxy)
+    if parts.username is None:
+        return proxy, None
+    basic = aiohttp.encode_basic_auth(unquote(parts.username), unquote(parts.password or ""))
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+    return bare.geturl(), {"Proxy-Authorization": basic}
 
 
 class KubeClient:
@@ -63,7 +77,8 @@ class KubeClient:
         configuration.connection_pool_maxsize = 64
         # The library looks for a proxy, and for credentials in a netrc file, before each request, in a thread
         configuration.client_session_kwargs = {"trust_env": False}
-        configuration.proxy = configuration.proxy or proxy_of(configuration.host)
+        if proxy := configuration.proxy or proxy_of(configuration.host):
+            configuration.proxy, configuration.proxy_headers = without_password(proxy)
         return cls(client.ApiClient(configuration))
 
     async def __aenter__(self) -> Self:

@@ -102,6 +102,7 @@ class KeptRooms:
         if self._server is None:
             return
         while True:
+            await self._know_credentials(self._server)
             if self._kept and self._leads():
                 try:
                     await self._pass(self._server)
@@ -111,6 +112,12 @@ class KeptRooms:
                 async with asyncio.timeout(INTERVAL_S):
                     await self._wake.wait()
             self._wake.clear()
+
+    async def _know_credentials(self, server: RoomServer) -> None:
+        """Before this process leads: programmes of the first look at a project are to have them."""
+        if server.credentials.known is None:
+            with contextlib.suppress(RoomServerError):
+                await server.credentials.get()
 
     async def _pass(self, server: RoomServer) -> None:
         self._passes += 1

@@ -11,19 +11,14 @@ from onair_api.event.stream.session import Session
 from onair_api.event.stream.stream_admission import StreamAdmission
 from onair_api.unexpected_errors import log_unexpected
 
-REFUSED_TURN_S = 0.005
-"""How long a request that is refused for its rate takes of the turns of its owner's streams: what they send
-meanwhile stays in their connections.
-"""
-
 
 class Incoming:
     def __init__(self, admission: StreamAdmission, requests: RequestHandler) -> None:
         self._admission = admission
         self._requests = requests
 
-    async def take(self, session: Session, decode: Callable[[], StreamRequest]) -> None:
-        """Replies to one message, also with its error; returns when the next one may be read."""
+    async def take(self, session: Session, decode: Callable[[], StreamRequest]) -> bool:
+        """Replies to one message, also with its error; gives whether its rate allowed it."""
         await self._requests.turn(session)
         try:
             request: StreamRequest | BadRequest = decode()
@@ -33,8 +28,7 @@ class Incoming:
             self._admission.count(session.token, session.identity.service_id)
         except ResourceExhausted as error:
             session.reply_error(request.correlation_id, error)
-            await self._requests.hold(session, REFUSED_TURN_S)
-            return
+            return False
         try:
             if isinstance(request, BadRequest):
                 session.reply_error(request.correlation_id, request)
@@ -44,3 +38,4 @@ class Incoming:
             kind = "" if isinstance(request, BadRequest) else request.kind
             log_unexpected("stream.request_failed", error, kind=kind)
             session.reply_error(request.correlation_id, Internal("internal error; it was logged"))
+        return True

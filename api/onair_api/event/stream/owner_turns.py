@@ -17,18 +17,14 @@ class OwnerTurns:
     def __init__(self) -> None:
         self._gates: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
 
-    async def next(self, owner: Owner) -> None:
-        """Waits for the next turn: one of an owner's in each step of the event loop, in order."""
-        async with self._gate(owner):
-            await asyncio.sleep(0)
+    async def next(self, owner: Owner, takes_s: float = 0.0) -> None:
+        """Waits for the next turn, in order, and until it is over.
 
-    async def hold(self, owner: Owner, seconds: float) -> None:
-        """Lets nobody of an owner's have a turn for some time, once it is this one's."""
-        async with self._gate(owner):
-            await asyncio.sleep(seconds)
-
-    def _gate(self, owner: Owner) -> asyncio.Lock:
+        Args:
+            takes_s: how long it takes; by default until the next step of the event loop.
+        """
         gate = self._gates.get(owner)
         if gate is None:
             gate = self._gates[owner] = asyncio.Lock()
-        return gate
+        async with gate:
+            await asyncio.sleep(takes_s)

@@ -22,6 +22,10 @@ from onair_api.kubernetes_errors import rpc_error
 from onair_api.settings import Settings
 from onair_crds.kube.errors import ApiError
 
+REFUSED_S = 0.005
+"""Between two requests of an owner's that are refused for their rate: what their streams send meanwhile stays
+in their connections.
+"""
 SINCE_IT_CLOSED = "events between the last connection and this one were lost; read the state again"
 
 
@@ -39,15 +43,15 @@ class RequestHandler:
         self._publisher = publisher
         self._delivery = delivery
         self._replayer = replayer
-        self._turns = OwnerTurns()
+        self._turns, self._refused = OwnerTurns(), OwnerTurns()
 
     async def turn(self, session: Session) -> None:
         """Waits until a request of this session may be handled: others of its owner's may be before it."""
         await self._turns.next(session.owner)
 
-    async def hold(self, session: Session, seconds: float) -> None:
-        """Has no request of this session's owner handled for some time."""
-        await self._turns.hold(session.owner, seconds)
+    async def pause(self, session: Session) -> None:
+        """Waits as long as a refused request takes, and for refused ones of the same owner before it."""
+        await self._refused.next(session.owner, REFUSED_S)
 
     async def handle_first(self, session: Session, requests: list[StreamRequest]) -> None:
         """Replies to what a stream is opened with."""

@@ -20,7 +20,7 @@ from onair_api.event.stream.stream_admission import (
     token_of,
 )
 from onair_api.event.stream.token_expiry import CLOSE_CODE
-from onair_api.event.stream.websocket_connection import WebSocketSender, connection_of
+from onair_api.event.stream.websocket_connection import WebSocketConnection, WebSocketSender, connection_of
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.settings import Settings
 from onair_api.unexpected_errors import log_unexpected
@@ -66,7 +66,7 @@ class WebSocketStreams:
             return
         try:
             await self._requests.handle_first(session, requests_of_query(query))
-            await self._handle_messages(session, receive)
+            await self._handle_messages(session, connection, receive)
         finally:
             connection.on_writable = None
             await self._streams.close(session)
@@ -77,12 +77,22 @@ class WebSocketStreams:
         except ApiError as error:
             raise rpc_error(error) from error
 
-    async def _handle_messages(self, session: Session, receive: Receive) -> None:
-        """Replies to requests one after another until the client goes."""
-        while (message := await receive())["type"] != "websocket.disconnect":
-            await self._handle_message(session, message)
+    async def _handle_messages(
+        self, session: Session, connection: WebSocketConnection, receive: Receive
+    ) -> None:
+        """Replies to requests one after another until the client goes, or the stream has ended.
 
-    async def _handle_message(self, session: Session, message: Message) -> None:
+        What a client sent before it went is handled, as far as its rate allows.
+        """
+        while (message := await receive())["type"] != "websocket.disconnect":
+            if session.closed or connection.close_sent:
+                return
+            if not await self._handle_message(session, message):
+                if not connection.is_open:
+                    return
+                await self._requests.pause(session)
+
+    async def _handle_message(self, session: Session, message: Message) -> bool:
         text = message.get("text")
         body = text if text is not None else message.get("bytes") or b""
-        await self._incoming.take(session, lambda: decode_request(body, self._settings.limits))
+        return await self._incoming.take(session, lambda: decode_request(body, self._settings.limits))

@@ -46,6 +46,19 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         if self.on_writable:
             self.on_writable()
 
+    def keepalive_timeout(self) -> None:
+        """Waits longer where the peer's reply to a ping may be among what is not read yet."""
+        if self.read_paused and self.ping_timeout is not None:
+            self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
+        else:
+            super().keepalive_timeout()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Drops what has come of a message: the parser is in a circle, which is freed much later."""
+        super().connection_lost(exc)
+        self.conn.reader.discard()
+        self.frames.clear()
+
     @property
     def is_open(self) -> bool:
         """Whether what is written reaches the peer: neither side has ended the connection."""

@@ -16,7 +16,7 @@ import structlog
 from starlette.types import Receive, Scope, Send
 from yarl import URL
 
-from onair_api.errors import RpcError, Unavailable
+from onair_api.errors import Internal, RpcError, Unavailable
 from onair_api.http.rooms.room_token import room_token
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.live.room.room_admission import Admitted, RoomAdmission
@@ -45,7 +45,9 @@ class RoomSignalling:
         """One participant's connection. No error reaches the server, which would log its text."""
         try:
             await receive()
-            await self._serve(scope, receive, send)
+            joined = await self._join(scope, send)
+            if joined:
+                await self._serve(*joined, receive, send)
         except OSError:  # the client went while it was written to
             return
         except Exception as error:  # noqa: BLE001 - the outermost frame of this connection
@@ -53,16 +55,29 @@ class RoomSignalling:
             with contextlib.suppress(Exception):
                 await send({"type": "websocket.close", "code": INTERNAL, "reason": ""})
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        token = room_token(scope)
+    async def _join(
+        self, scope: Scope, send: Send
+    ) -> tuple[Admitted, aiohttp.ClientWebSocketResponse] | None:
+        """Who joins, and their connection to the room server; None where the upgrade was declined."""
         try:
-            admitted, server = await self._connect(scope, token)
+            return await self._connect(scope, room_token(scope))
         except ApiError as error:
-            await _refuse(rpc_error(error), send)
-            return
+            refusal = rpc_error(error)
         except RpcError as error:
-            await _refuse(error, send)
-            return
+            refusal = error
+        except Exception as error:  # noqa: BLE001 - an encoder goes another way where it is told of a fault
+            log_unexpected("signalling.failed", error)
+            refusal = Internal("internal error; it was logged")
+        await _refuse(refusal, send)
+        return None
+
+    async def _serve(
+        self,
+        admitted: Admitted,
+        server: aiohttp.ClientWebSocketResponse,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         async with server:
             await send({"type": "websocket.accept"})
             await _pass_on(server, receive, send, self._admission.until_ended(admitted))
@@ -106,9 +121,13 @@ def _passed_on(query: bytes) -> str:
 
 
 async def _refuse(error: RpcError, send: Send) -> None:
-    """Declines the upgrade; clients then ask `validate` for the reason."""
+    """Declines the upgrade with the error's status; browsers are not told it, and ask `validate`."""
     log.info("signalling.refused", code=error.code.name)
-    await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": ""})
+    headers = [(b"content-length", b"0")]
+    await send(
+        {"type": "websocket.http.response.start", "status": error.code.http_status, "headers": headers}
+    )
+    await send({"type": "websocket.http.response.body", "body": b""})
 
 
 async def _pass_on(

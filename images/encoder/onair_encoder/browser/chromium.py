@@ -62,6 +62,8 @@ class Chromium:
         self._target: str | None = None
         self._document_status: int | None = None
         """Of the document that is being loaded."""
+        self._document_url = ""
+        """Of the present one: where redirects have led."""
         self._unreachable = False
         """The browser shows an error of its own."""
         self._painted = asyncio.Condition()
@@ -144,6 +146,7 @@ class Chromium:
             case "Page.frameNavigated" if frame := params.get("frame"):
                 if "parentId" not in frame:
                     self._unreachable = bool(frame.get("unreachableUrl"))
+                    self._document_url = str(frame.get("url", ""))
                     self.navigated.set()
             case "Page.lifecycleEvent" if params.get("name") == "firstPaint":
                 self._painted_loaders.add(params["loaderId"])
@@ -218,7 +221,7 @@ class Chromium:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PAINT_TIMEOUT_S), self._painted:
                     await self._painted.wait_for(lambda: loader in self._painted_loaders)
-        await self._left_workers.end(url)
+        await self._left_workers.end(url, self._document_url)
         await self.check()
         self.page = url
 

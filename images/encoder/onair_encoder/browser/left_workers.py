@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -67,25 +67,29 @@ class LeftWorkers:
             session = attached["sessionId"]
             try:
                 found = await self._browser("Storage.getStorageKey", {}, session)
+                worker.storage_key = str(found["storageKey"])
+                if worker.kind == SERVICE_WORKER:
+                    self._storage_keys.add(worker.storage_key)
             finally:
                 # It would not end for want of work while somebody is attached
                 await self._browser("Target.detachFromTarget", {"sessionId": session}, None)
-            worker.storage_key = str(found["storageKey"])
-            if worker.kind == SERVICE_WORKER:
-                self._storage_keys.add(worker.storage_key)
 
-    async def end(self, url: str) -> None:
+    async def end(self, *urls: str) -> None:
         """Ends and forgets all but those of the page that is shown now, and of frames in it.
+
+        Args:
+            urls: the page's: as it was asked for, and where that led.
 
         Raises:
             CdpClosed: the browser has ended.
         """
-        await asyncio.gather(*self._learning)
-        left = {key for key in self._storage_keys if not _may_be_of(key, url)}
+        if self._learning:
+            await asyncio.wait({*self._learning})
+        left = {key for key in self._storage_keys if not _may_be_of_one(key, urls)}
         await asyncio.gather(*map(self._clear, left))
         self._storage_keys -= left
         for target, worker in [*self._running.items()]:
-            if worker.storage_key is None or not _may_be_of(worker.storage_key, url):
+            if worker.storage_key is None or not _may_be_of_one(worker.storage_key, urls):
                 with contextlib.suppress(CdpError):
                     await self._browser("Target.closeTarget", {"targetId": target}, None)
 
@@ -97,6 +101,10 @@ class LeftWorkers:
     def close(self) -> None:
         for task in self._learning:
             task.cancel()
+
+
+def _may_be_of_one(storage_key: str, urls: Iterable[str]) -> bool:
+    return any(_may_be_of(storage_key, url) for url in urls)
 
 
 def _may_be_of(storage_key: str, url: str) -> bool:

@@ -13,8 +13,15 @@ TOKEN_PATH = "/live/v2/authentication/token"  # noqa: S105 - a path
 CONNECT_TIMEOUT_S = 5.0
 
 
+UNAUTHENTICATED = 401
+
+
 class FacadeUnavailable(Exception):
     """The facade cannot be asked now; the text says why, without secrets."""
+
+
+class TokenRefused(FacadeUnavailable):
+    """The facade responds, and does not know the page's token."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,8 @@ async def session_token(session: aiohttp.ClientSession, access: FacadeAccess) ->
             f"{access.facade}{TOKEN_PATH}", json={}, headers=headers, allow_redirects=False
         ) as response,
     ):
+        if response.status == UNAUTHENTICATED:
+            raise TokenRefused(f"HTTP {response.status} to the page's token")
         if response.status != 200:
             raise FacadeUnavailable(f"HTTP {response.status} to the page's token")
         return response.headers.get("Authorization", "").removeprefix("Bearer ")

@@ -20,6 +20,7 @@ from onair_encoder.scene.facade_session import (
     CONNECT_TIMEOUT_S,
     FacadeAccess,
     FacadeUnavailable,
+    TokenRefused,
     client_session,
     facade_access,
     session_token,
@@ -79,8 +80,10 @@ class RoomAccess:
         if wanted != self._wanted or has_server != self._has_server or not self._is_wanted:
             if not _same_room(wanted, self._wanted):
                 self._admitted = self._told = False
+            asks = wanted != self._wanted or not self._is_wanted or (has_server and not self._told)
             self._wanted, self._has_server, self._is_wanted = wanted, has_server, True
-            self._changed.set()
+            if asks:
+                self._changed.set()
 
     async def run(self) -> None:
         """Ends only when cancelled."""
@@ -105,10 +108,12 @@ class RoomAccess:
                 token = await _room_token(session, access)
         except FacadeUnavailable as error:
             log("scene.room-not-opened", why=str(error))
-            if not isinstance(error, NoRoom):
+            if isinstance(error, NoRoom):
+                self._give_up(access)
+            elif not isinstance(error, TokenRefused):
                 self._do_without(access)
-            elif not self._admitted and access == self._wanted:
-                self._take(None)
+                if not self._admitted:
+                    return RETRY_S
             return RETRY_LATE_S
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             log("scene.room-not-opened", why=type(error).__name__)
@@ -123,6 +128,13 @@ class RoomAccess:
         """Lets the page join without a token, unless it has had one: that is passed on as well."""
         if self._has_server and not self._told and access == self._wanted:
             self._tell(NO_TOKEN)
+
+    def _give_up(self, access: FacadeAccess) -> None:
+        """Has the page join no room, unless it may be in it: the room was there, or its server is known."""
+        joined = self._told and self._has_server
+        if not self._admitted and not joined and access == self._wanted:
+            self._told = False
+            self._take(None)
 
     def _tell(self, token: str) -> None:
         self._told = True

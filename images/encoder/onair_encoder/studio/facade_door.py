@@ -8,6 +8,7 @@ If the facade is unavailable, a scene's page joins its room nevertheless: signal
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from urllib.parse import unquote
 
 import aiohttp
@@ -18,7 +19,7 @@ from onair_crds.contract.pod import FACADE_PATH
 from onair_crds.contract.program import Program, ProgramRoomServer
 from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.until_one_ends import until_one_ends
-from onair_encoder.studio.room_signalling import DirectSignalling, room_signalling
+from onair_encoder.studio.room_signalling import DirectSignalling, renews_token, room_signalling
 
 INTERFACES = frozenset({"grpcweb", "live", "layout", "event", "webrtc"})
 """First parts of the facade's paths that pages of the studio have a use for."""
@@ -150,6 +151,7 @@ async def _pass_socket(
     Args:
         room: where else signalling may go, if the facade cannot take it.
     """
+    direct = False
     try:
         far = await _connect(session, url, request, {}, FALL_BACK_S if room else HANDSHAKE_TIMEOUT_S)
     except (aiohttp.ClientError, TimeoutError) as error:
@@ -161,6 +163,7 @@ async def _pass_socket(
         log("facade.room-joined-without", error=type(error).__name__)
         try:
             far = await _connect(session, room.url, request, room.headers, HANDSHAKE_TIMEOUT_S)
+            direct = True
         except aiohttp.WSServerHandshakeError as refusal:
             return web.Response(status=refusal.status if refusal.status >= 400 else 502)
     async with far:
@@ -171,7 +174,9 @@ async def _pass_socket(
             max_msg_size=MAX_MESSAGE,
         )
         await page.prepare(request)
-        await until_one_ends(_pass_on(far, page), _pass_on(page, far))
+        # The agent's token is not for the page, and so are the server's renewals of it
+        dropped = renews_token if direct else None
+        await until_one_ends(_pass_on(far, page, dropped), _pass_on(page, far))
         return page
 
 
@@ -193,9 +198,17 @@ async def _connect(
         )
 
 
-async def _pass_on(source: Socket, target: Socket) -> None:
-    """Until `source` ends; then `target` is closed with the same code."""
+async def _pass_on(
+    source: Socket, target: Socket, dropped: Callable[[str | bytes], bool] | None = None
+) -> None:
+    """Until `source` ends; then `target` is closed with the same code.
+
+    Args:
+        dropped: which messages are not passed on.
+    """
     async for message in source:
+        if dropped and message.type in (WSMsgType.TEXT, WSMsgType.BINARY) and dropped(message.data):
+            continue
         if message.type is WSMsgType.TEXT:
             await target.send_str(message.data)
         elif message.type is WSMsgType.BINARY:

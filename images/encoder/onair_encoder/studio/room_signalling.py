@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
@@ -13,6 +14,10 @@ from onair_crds.contract.rooms import SIGNAL_PATH
 _PATHS = frozenset({f"{SIGNAL_PATH}/rtc", f"{SIGNAL_PATH}/rtc/v1"})
 _OF_THE_PAGE = frozenset({"access_token", "publish"})
 """Who joins: the token of the page, and what would join under another identity than a token's."""
+_REFRESH_TOKEN = bytes((16 << 3 & 0x7F | 2 | 0x80, 16 >> 4))
+"""Field 16, with a length."""
+_RENEWAL = re.compile(r'\s*\{\s*"refresh(Token|_token)"')
+"""The same as JSON."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,16 @@ class DirectSignalling:
     url: URL
     """Takes a WebSocket of signalling."""
     headers: dict[str, str]
+
+
+def renews_token(message: str | bytes) -> bool:
+    """Whether a message of the room server brings a new token, which would be the page's.
+
+    It is alone in its `SignalResponse` of LiveKit's protocol, field 16.
+    """
+    if isinstance(message, bytes):
+        return message.startswith(_REFRESH_TOKEN)
+    return _RENEWAL.match(message) is not None
 
 
 def room_signalling(server: ProgramRoomServer, target: str) -> DirectSignalling | None:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 
 import pytest
 from kubernetes.aio import client as kubernetes_client
 
 from onair_crds.kube import client
 from onair_crds.kube.apis import PODS
-from onair_crds.kube.client import LARGEST_PAGE, PAGE_BYTES, SMALLEST_PAGE, KubeClient, next_page, proxy_of
+from onair_crds.kube.client import (
+    LARGEST_PAGE,
+    PAGE_BYTES,
+    SMALLEST_PAGE,
+    KubeClient,
+    next_page,
+    proxy_of,
+    without_password,
+)
 from onair_crds.kube.errors import ApiUnavailable, ApiUnreachable
 
 
@@ -58,6 +67,20 @@ def test_an_object_that_is_nested_too_deeply_does_not_hide_the_others() -> None:
     assert [each["spec"]["metadata"] == 1 for each in page["items"]] == [False, True]
 
 
+def test_a_proxys_password_is_in_no_url() -> None:
+    assert without_password("http://proxy:3128") == ("http://proxy:3128", None)
+    url, headers = without_password("http://me:p%40ss@proxy:3128/")
+    assert url == "http://proxy:3128/"
+    assert headers == {"Proxy-Authorization": "Basic " + base64.b64encode(b"me:p@ss").decode()}
+
+
+def test_the_proxy_of_an_ipv6_api_server_is_left_out_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    monkeypatch.setenv("NO_PROXY", "fd00::1")
+    assert proxy_of("https://[fd00::1]:443") is None
+    assert proxy_of("https://[fd00::2]:443") == "http://proxy:3128"
+
+
 @pytest.mark.parametrize(
     ("environment", "proxy"),
     [
@@ -67,6 +90,7 @@ def test_an_object_that_is_nested_too_deeply_does_not_hide_the_others() -> None:
         ({"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": "10.96.0.1"}, None),
         ({"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": "*"}, None),
         ({"HTTP_PROXY": "http://proxy:3128"}, None),
+        ({"HTTPS_PROXY": "https://proxy:3128"}, None),
     ],
 )
 def test_the_proxy_of_an_api_server_is_that_of_the_environment(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from onair_encoder.browser.cdp import CdpClosed, CdpError
@@ -14,11 +16,11 @@ SERVICE_WORKER, SHARED_WORKER = "service_worker", "shared_worker"
 class RecordingBrowser:
     """Has workers, each with the storage key that its target is named by; keeps what it is asked to end."""
 
-    def __init__(self, refused: str = "", unknown: str = "") -> None:
+    def __init__(self, refused: str = "", unknown: str = "", gone: str = "") -> None:
         self.cleared: list[str] = []
         self.closed: list[str] = []
         self.attached: set[str] = set()
-        self._refused, self._unknown = refused, unknown
+        self._refused, self._unknown, self._gone = refused, unknown, gone
         self.lost = False
 
     async def browser(self, method: str, params: Message, session: str | None) -> Message:
@@ -30,7 +32,7 @@ class RecordingBrowser:
                 return {"sessionId": target}
             case "Storage.getStorageKey", {} if session in self.attached and session != self._unknown:
                 return {"storageKey": session}
-            case "Target.detachFromTarget", {"sessionId": target}:
+            case "Target.detachFromTarget", {"sessionId": target} if target != self._gone:
                 self.attached.discard(target)
                 return {}
             case "Target.closeTarget", {"targetId": target}:
@@ -68,6 +70,31 @@ async def test_all_but_those_of_the_page_are_ended_once() -> None:
     await workers.end("https://d.example/")
     assert browser.cleared[2:] == ["https://a.example/"]
     assert browser.attached == set(), "nobody stays attached"
+
+
+async def test_those_of_the_page_that_redirects_have_led_to_stay() -> None:
+    browser = RecordingBrowser()
+    keys = "https://a.example/", "https://www.a.example/", "https://b.example/"
+    await left(browser, *keys).end("https://a.example/show", "https://www.a.example/show")
+    assert browser.cleared == ["https://b.example/"]
+
+
+async def test_what_is_being_learned_is_learned_though_nobody_waits_for_it_any_more() -> None:
+    browser = RecordingBrowser()
+    workers = left(browser, "https://a.example/")
+    ending = asyncio.create_task(workers.end("https://a.example/"))
+    await asyncio.sleep(0)
+    ending.cancel()
+    await asyncio.wait({ending})
+    await workers.end("https://b.example/")
+    assert browser.cleared == ["https://a.example/"]
+
+
+async def test_one_that_ends_while_it_is_asked_is_known() -> None:
+    browser = RecordingBrowser(gone="https://a.example/")
+    workers = left(browser, "https://a.example/")
+    await workers.end("https://b.example/")
+    assert browser.cleared == ["https://a.example/"]
 
 
 FRAME = "https://player.example/^0https://"

@@ -28,11 +28,15 @@ SERVER = ProgramRoomServer.model_validate({"url": "http://rooms.example:7880", "
 class ScriptedRoomFacade:
     def __init__(self) -> None:
         self.status = 200
-        self.asked = 0
+        self.exchanged = 200
+        self.asked = self.refused = 0
         self.address = ""
 
     async def exchange(self, request: web.Request) -> web.Response:
         assert request.headers["Authorization"] == "Bearer page-token"
+        if self.exchanged != 200:
+            self.refused += 1
+            return web.json_response({"code": 16}, status=self.exchanged)
         return web.json_response({}, headers={"Authorization": "Bearer session"})
 
     async def join(self, request: web.Request) -> web.Response:
@@ -159,6 +163,46 @@ async def test_a_page_joins_without_a_token_while_the_facade_gives_none(
     access.want(program(scripted_facade, GUEST, room_server=SERVER))
     await until(lambda: len(told) > 1)
     assert [each.token.get_secret_value() for each in told if each][1].startswith("room-")
+
+
+async def test_a_page_that_joined_without_a_token_stays_while_the_room_server_is_known(
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[PageRoom | None]
+) -> None:
+    """A facade that comes back may not know the room yet."""
+    scripted_facade.status = 503
+    access.want(program(scripted_facade, GUEST, room_server=SERVER))
+    await until(lambda: any(told))
+    scripted_facade.status, asked = 404, scripted_facade.asked
+    await until(lambda: scripted_facade.asked > asked + 2)
+    assert all(told)
+    access.want(program(scripted_facade, GUEST))
+    await until(lambda: told[-1] is None)
+    scripted_facade.status = 503
+    access.want(program(scripted_facade, GUEST, room_server=SERVER))
+    await until(lambda: told[-1] is not None)
+
+
+async def test_a_page_joins_with_a_token_soon_after_it_joined_without(
+    scripted_facade: ScriptedRoomFacade,
+    access: RoomAccess,
+    told: list[PageRoom | None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(room_access, "RETRY_LATE_S", 3600.0)
+    scripted_facade.status = 503
+    access.want(program(scripted_facade, GUEST, room_server=SERVER))
+    await until(lambda: any(told))
+    scripted_facade.status = 200
+    await until(lambda: len(told) > 1)
+
+
+async def test_a_page_whose_own_token_is_refused_does_not_join_without(
+    scripted_facade: ScriptedRoomFacade, access: RoomAccess, told: list[PageRoom | None]
+) -> None:
+    scripted_facade.exchanged = 401
+    access.want(program(scripted_facade, GUEST, room_server=SERVER))
+    await until(lambda: scripted_facade.refused > 2)
+    assert not told
 
 
 async def test_a_token_stays_where_a_later_one_is_not_given(

@@ -267,6 +267,24 @@ async def test_a_page_of_scenes_joins_its_room_without_a_facade_that_is_away(
     assert [each["Authorization"] for each in room_server.seen] == ["Bearer of-the-agent"] * 2
 
 
+async def test_a_renewed_token_of_the_agent_is_not_passed_on_to_the_page(
+    door: Door,
+    recording_facade: RecordingFacade,
+    room_server: RecordingFacade,
+    session: aiohttp.ClientSession,
+) -> None:
+    """Both servers answer what they are sent, reversed: a renewal, and something else."""
+    messages = [b"\x82\x01\x05eyJhb"[::-1], b"else"]
+    for facade, passed in (("http://127.0.0.1:9", 1), (recording_facade.url, 2)):
+        door[0].want(scene_with_room(facade, room_server), PAGE)
+        url = f"{door[1]}/webrtc/v2/rtc"
+        async with session.ws_connect(url, headers={"Origin": PAGE}) as socket:
+            for each in messages:
+                await socket.send_bytes(each)
+            found = [await socket.receive_bytes(timeout=10) for _ in range(passed)]
+        assert found == [each[::-1] for each in messages][-passed:]
+
+
 async def test_a_facade_that_refuses_is_taken_at_its_word(
     door: Door, room_server: RecordingFacade, session: aiohttp.ClientSession
 ) -> None:

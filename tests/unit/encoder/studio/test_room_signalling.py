@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onair_crds.contract.program import ProgramRoomServer
-from onair_encoder.studio.room_signalling import room_signalling
+from onair_encoder.studio.room_signalling import renews_token, room_signalling
 
 SERVER = ProgramRoomServer.model_validate({"url": "http://rooms.example:7880/", "token": "of+the=agent"})
 
@@ -35,3 +35,19 @@ def test_the_page_s_own_words_pass_but_for_who_joins(target: str, wanted: str) -
 )
 def test_nothing_else_of_the_room_server_is_reached(target: str) -> None:
     assert room_signalling(SERVER, f"{target}?a=b") is None
+
+
+@pytest.mark.parametrize(
+    ("message", "renews"),
+    [
+        (b"\x82\x01\x05eyJhb", True),
+        (b"\x0a\x02\x82\x01", False),
+        (b"", False),
+        ('{"refreshToken":"eyJhb"}', True),
+        ('{ "refreshToken": "eyJhb"}', True),
+        ('{"join":{"room":{"name":"refreshToken"}}}', False),
+        ("", False),
+    ],
+)
+def test_a_renewed_token_is_known_in_both_forms_of_signalling(message: str | bytes, renews: bool) -> None:
+    assert renews_token(message) is renews

@@ -26,12 +26,14 @@ class FakeRoomServer:
 
     def __init__(self) -> None:
         self.credentials = self
+        self.known: RoomServerCredentials | None = None
         self.asked: Counter[str] = Counter()
         self.there: list[ServerParticipant] = []
         self.renamed: list[tuple[str, str, str]] = []
 
     async def get(self) -> RoomServerCredentials:
-        return RoomServerCredentials("key", SECRET)
+        self.known = RoomServerCredentials("key", SECRET)
+        return self.known
 
     async def rooms(self) -> list[ServerRoom]:
         self.asked["rooms"] += 1
@@ -124,6 +126,14 @@ async def test_a_previews_metadata_names_its_video_once_that_is_published(
         server.there = [ServerParticipant("source-cam", "Camera", 1, False, (), videos, metadata)]
         await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 1, monkeypatch)
         assert server.renamed[:1] == written
+
+
+async def test_how_the_server_is_reached_is_known_before_this_process_leads(server: FakeRoomServer) -> None:
+    rooms = KeptRooms(cast(Any, server), leads=lambda: False)
+    running = asyncio.create_task(rooms.run())
+    await until(lambda: server.known, "the credentials are read")
+    running.cancel()
+    assert not server.asked
 
 
 async def test_a_look_that_fails_does_not_end_the_looks(

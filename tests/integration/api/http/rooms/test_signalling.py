@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.facade import FacadeThread, User
-from tests.support.rooms.hosted_rooms import HOSTED, administer, guest, join, signal_url
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
+from tests.support.rooms.hosted_rooms import (
+    HOSTED,
+    add_credentials,
+    administer,
+    guest,
+    join,
+    room_server,
+    settings_for,
+    signal_url,
+)
 from tests.support.rooms.participant import participant
 from tests.support.waiting import until
 from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 pytestmark = pytest.mark.media
 
@@ -59,6 +71,25 @@ async def test_nobody_is_in_a_room_by_another_identity_than_their_tokens(
 
         # The server answers a little before it counts them
         assert await until(present, "somebody is in the room") == [identity]
+
+
+async def test_a_refusal_says_what_it_is_in_its_status(
+    start_facade: StartFacade, resources: StoredResources, sign_in: Callable[..., User], tmp_path: Path
+) -> None:
+    """An encoder goes to the room server itself where the facade fails, and nowhere where it is refused."""
+    add_credentials(resources)
+    with room_server(tmp_path) as server, start_facade(rooms=settings_for(server)) as own:
+        token, _ = join(sign_in(facade=own).project(**HOSTED))
+
+        async def status(of: str) -> int:
+            with pytest.raises(InvalidStatus) as refused:
+                async with connect(f"{signal_url(own)}/rtc?access_token={of}", proxy=None):
+                    pytest.fail("it was let in")
+            return refused.value.response.status_code
+
+        assert await status("none") == 401
+        await asyncio.to_thread(server.stop)
+        assert await status(token) == 503
 
 
 def refusal(report: dict[str, Any]) -> str:
