@@ -70,7 +70,7 @@ class Chromium:
         self._painted_loaders: set[str] = set()
         self._reactions: set[asyncio.Task[None]] = set()
         self._frame_trace = FrameTrace(self._call)
-        self._left_workers = LeftWorkers(self._call, self._page)
+        self._left_workers = LeftWorkers(self._call, self._page, lambda: (self._wanted, self._document_url))
         self._canvas = PageCanvas(self._page)
         self._profile = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
         self._disk_looks = bounds.DiskLooks(Path(self._profile.name))
@@ -221,7 +221,7 @@ class Chromium:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PAINT_TIMEOUT_S), self._painted:
                     await self._painted.wait_for(lambda: loader in self._painted_loaders)
-        await self._left_workers.end(url, self._document_url)
+        await self._left_workers.end()
         await self.check()
         self.page = url
 
@@ -287,7 +287,7 @@ class Chromium:
             await self._page("Page.stopLoading")
             await self._page("Page.navigate", {"url": "about:blank"})
             # Those of the page that is tried again may be what it is loaded by
-            await self._left_workers.end(self._wanted)
+            await self._left_workers.end()
 
     async def stop(self) -> None:
         for reaction in self._reactions:

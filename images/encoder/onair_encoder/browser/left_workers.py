@@ -35,13 +35,15 @@ class LeftWorkers:
         self,
         browser: Callable[[str, Message, str | None], Awaitable[Message]],
         page: Callable[[str, Message], Awaitable[Message]],
+        shown: Callable[[], Iterable[str]],
     ) -> None:
         """
         Args:
             browser: calls the browser, in one of its sessions where it is given.
             page: calls it in the page's session.
+            shown: addresses of the pages that are shown or being loaded at the moment.
         """
-        self._browser, self._page = browser, page
+        self._browser, self._page, self._shown = browser, page, shown
         self._running: dict[str, _Worker] = {}
         """By their targets."""
         self._storage_keys: set[str] = set()
@@ -73,25 +75,36 @@ class LeftWorkers:
             finally:
                 # It would not end for want of work while somebody is attached
                 await self._browser("Target.detachFromTarget", {"sessionId": session}, None)
+        # A page may ask for one whose script comes when the page is long gone
+        if worker.storage_key and self._is_left(worker.storage_key):
+            with contextlib.suppress(CdpClosed):
+                await self._end({worker.storage_key}, [target])
 
-    async def end(self, *urls: str) -> None:
+    async def end(self) -> None:
         """Ends and forgets all but those of the page that is shown now, and of frames in it.
-
-        Args:
-            urls: the page's: as it was asked for, and where that led.
 
         Raises:
             CdpClosed: the browser has ended.
         """
         if self._learning:
             await asyncio.wait({*self._learning})
-        left = {key for key in self._storage_keys if not _may_be_of_one(key, urls)}
-        await asyncio.gather(*map(self._clear, left))
-        self._storage_keys -= left
-        for target, worker in [*self._running.items()]:
-            if worker.storage_key is None or not _may_be_of_one(worker.storage_key, urls):
-                with contextlib.suppress(CdpError):
-                    await self._browser("Target.closeTarget", {"targetId": target}, None)
+        running = [
+            target
+            for target, worker in self._running.items()
+            if worker.storage_key is None or self._is_left(worker.storage_key)
+        ]
+        await self._end({key for key in self._storage_keys if self._is_left(key)}, running)
+
+    async def _end(self, storage_keys: set[str], targets: list[str]) -> None:
+        registered = storage_keys & self._storage_keys
+        await asyncio.gather(*map(self._clear, registered))
+        self._storage_keys -= registered
+        for target in targets:
+            with contextlib.suppress(CdpError):
+                await self._browser("Target.closeTarget", {"targetId": target}, None)
+
+    def _is_left(self, storage_key: str) -> bool:
+        return not any(_may_be_of(storage_key, url) for url in self._shown())
 
     async def _clear(self, storage_key: str) -> None:
         with contextlib.suppress(CdpError):
@@ -101,10 +114,6 @@ class LeftWorkers:
     def close(self) -> None:
         for task in self._learning:
             task.cancel()
-
-
-def _may_be_of_one(storage_key: str, urls: Iterable[str]) -> bool:
-    return any(_may_be_of(storage_key, url) for url in urls)
 
 
 def _may_be_of(storage_key: str, url: str) -> bool:

@@ -207,7 +207,7 @@ async def test_a_new_leader_ends_what_is_shown_in_the_room_of_a_project_that_is_
     stage, anna = left_by_a_leader
     await operated_namespace.client.delete(CUSTOM["Project"], operated_namespace.namespace, "show")
     async with operated_namespace.operator(**stage.settings):
-        await gone(stage, anna)
+        await gone(stage, anna, within_s=20)  # it is to lead first, and to look at all that is there
         await seconds_until(lambda: stage.previews() == 0, "it is not wanted any more")
 
 
