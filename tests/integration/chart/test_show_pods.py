@@ -10,7 +10,7 @@ import httpx
 import pytest
 import yaml
 from tests.support.control_plane import ControlPlane
-from tests.support.helm import CHART, SHOWS, install, render
+from tests.support.helm import CHART, NAMESPACE, RELEASE, SHOWS, HelmError, helm, install, named, render
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
@@ -234,3 +234,12 @@ def test_without_rules_the_level_restricted_is_enforced(
         )
     finally:
         install(installed, CHART, "--reset-values")
+
+
+def test_a_cluster_without_policies_gets_no_container_that_would_need_one() -> None:
+    at = ("--namespace", NAMESPACE, "--kube-version", "1.29.0")
+    with pytest.raises(HelmError, match=r"encoder\.network\.rules: needs Kubernetes 1\.30"):
+        helm("template", RELEASE, CHART, *at)
+    rendered = helm("template", RELEASE, CHART, *at, "--set", "encoder.network.rules=false")
+    namespace = named([each for each in yaml.safe_load_all(rendered) if each], "Namespace", SHOWS)
+    assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
