@@ -14,8 +14,8 @@ def room_that_does_not_open(secret: str) -> Scenario:
     def scenario(installation: Installation) -> Iterator[None]:
         installation.secret(secrets_of(NAMESPACE), secret, apiKey="key", apiSecret="s" * 32)
         installation.stop_operator()
-        installation.operate()
         yield
+        installation.operate()
         project = installation.project(webrtc={"hosted": {}}, room={"state": "Open"})
         unread = f"the Secret {secret} with the room server's credentials cannot be read"
 
