@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 BURNING_SHARE = 0.75
 """Of all CPUs: threads that run or wait to run, on average. More leave none free for whoever comes."""
+HONEST = 2.0
+"""Times the request of the container, which an honest page does not reach, though cores are slow or its scene
+is rich; or half of the CPUs, where that is less. A page that takes less keeps nobody waiting, however long its
+own threads wait for others."""
 BEYOND_REQUEST = 1.5
-"""Times the request of the container, which an honest page does not reach; or half of the CPUs, where that
-is less. A page that takes less keeps nobody waiting, however long its own threads wait for others."""
+"""Times the request, which a confined one is given."""
 TO_CONFINE_S, TO_CONFINE_AGAIN_S = 2.0, 0.5
 """So long in all it burns before it is confined, and where it was confined a while ago."""
 LEAST_RUNNING = 0.5
@@ -111,7 +114,7 @@ class CpuConfinement:
         return None if look.wanted is None else max(look.wanted, look.used) > look.cpus * BURNING_SHARE
 
     def _enough(self, cpus: int) -> float:
-        return max(self._request, min(self._request * BEYOND_REQUEST, cpus / 2))
+        return max(self._request, min(self._request * HONEST, cpus / 2))
 
     def _may_confine(self, cpus: int) -> bool:
         return cpus > 1 and self._request <= cpus - 1
