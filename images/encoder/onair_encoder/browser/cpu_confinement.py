@@ -9,7 +9,7 @@ from typing import NamedTuple
 BURNING_SHARE = 0.75
 """Of all CPUs: threads that run or wait to run, on average. More leave none free for whoever comes."""
 HONEST = 2.0
-"""Times the request of the container, which an honest page does not reach, though cores are slow and its scene
+"""Times the request of the container, which an honest page does not reach where cores are slow and its scene
 is rich; or half of the CPUs, where that is less. A page that takes less keeps nobody waiting, however long
 its own threads wait for others."""
 BEYOND_REQUEST = 1.5
