@@ -86,11 +86,13 @@ class Admission:
         place = _Place(publisher, time.monotonic())
         try:
             silent = await self._silent_holder(stream)
+            taken = await self._is_taken(publisher.path, stream)
         except MediaMtxUnavailable as error:
             raise PublishRefused("Unavailable", "the ingest server does not respond") from error
         if stream in self._places:  # two at once: the first one wins
             raise PublishRefused("InUse", "another encoder has just connected with this key")
-        self._refuse_taken_path(stream, publisher.path)
+        if taken or publisher.path in (each.publisher.path for each in self._places.values()):
+            raise PublishRefused("InUse", "an encoder with another key publishes at this path")
         self._places[stream] = place
         try:
             await self._ask(publisher)
@@ -123,8 +125,7 @@ class Admission:
             await self._end_place(stream, place, holder)
         if holder is None or holder.look.source.type not in CONNECTIONS:
             return None
-        # Whoever reconnects may be faster than the last look is old.
-        if holder.state.flowing and await self._mediamtx.connection(holder.look.source):
+        if holder.state.flowing and await self._is_connected(holder):
             raise PublishRefused("InUse", "another encoder publishes with this key")
         return holder
 
@@ -155,9 +156,29 @@ class Admission:
                 if holder is None or holder.look.source.id != place.publisher.connection:
                     self._identities.forget(place.publisher.connection)
 
-    def _refuse_taken_path(self, stream: str, path: str) -> None:
-        """A path need not hold the key: two sources must not use the same one."""
-        paths = {judged.look.path.name: judged.look.stream for judged in self._streams.all()}
-        paths |= {place.publisher.path: each for each, place in self._places.items()}
-        if paths.get(path, stream) != stream:
-            raise PublishRefused("InUse", "an encoder with another key publishes at this path")
+    async def _is_taken(self, path: str, stream: str) -> bool:
+        """Whether somebody with another key is connected at this path, which need not hold the key.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        for other, place in list(self._places.items()):
+            former = place.publisher
+            if (
+                other != stream
+                and former.path == path
+                and not await self._mediamtx.source_of(former.protocol, former.connection)
+            ):
+                self._identities.forget(former.connection)
+                self._leave(other, place)
+        here = [each for each in self._streams.all() if each.look.path.name == path]
+        return any([each.look.stream != stream and await self._is_connected(each) for each in here])
+
+    async def _is_connected(self, judged: Judged) -> bool:
+        """Asks, as whoever reconnects may be faster than the last look is old.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        source = judged.look.source
+        return source.type not in CONNECTIONS or await self._mediamtx.connection(source) is not None

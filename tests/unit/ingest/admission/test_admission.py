@@ -174,6 +174,31 @@ async def test_a_path_that_another_source_uses_is_taken() -> None:
     await gateway.admit("c3", "two", "live/other")
 
 
+async def test_of_two_sources_that_come_to_a_path_at_once_the_first_is_admitted() -> None:
+    gateway = await AdmittingGateway().begun()
+    gateway.facade.answers.clear()
+    both = [asyncio.create_task(gateway.admit(key, key, "live/camera")) for key in ("one", "two")]
+    await asyncio.sleep(0.01)
+    gateway.facade.answers.set()
+    first, second = await asyncio.gather(*both, return_exceptions=True)
+    assert first is None
+    assert isinstance(second, PublishRefused)
+
+
+@pytest.mark.parametrize("looked", [True, False])
+async def test_a_path_is_free_once_another_source_has_left_it_also_before_the_next_look(
+    looked: bool,
+) -> None:
+    gateway = await AdmittingGateway().begun()
+    await gateway.admit("c1", "one", "live/camera")
+    if looked:  # it has brought media
+        gateway.server.publishes("live/camera", "c1", 100)
+        await gateway.streams.look()
+    gateway.server.open.clear()
+    await gateway.admit("c2", "two", "live/camera")
+    assert await gateway.refusal("c3", "one", "live/camera") == "InUse"
+
+
 async def test_a_facade_that_does_not_respond_in_time_is_left_alone_for_a_while() -> None:
     settings = HookSettings(facade_url="http://127.0.0.1:9", timeout_s=0.05, pause_s=60)
 
