@@ -7,13 +7,10 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 BURNING_SHARE = 0.75
-"""Of all CPUs: threads that run or wait to run, on average. More leave none free for whoever comes."""
-HONEST = 2.0
-"""Times the request of the container, which an honest page does not reach where cores are slow and its scene
-is rich; or half of the CPUs, where that is less. A page that takes less keeps nobody waiting, however long
-its own threads wait for others."""
+"""Of all CPUs: what threads that hardly sleep run on or wait for. More leaves none free for whoever comes."""
 BEYOND_REQUEST = 1.5
-"""Times the request, which a confined one is given."""
+"""Times the request of the container, or half of the CPUs, where that is less: nobody looks at the threads
+of a page that takes no more. A confined one is given as much."""
 TO_CONFINE_S, TO_CONFINE_AGAIN_S = 2.0, 0.5
 """So long in all it burns before it is confined, and where it was confined a while ago."""
 LEAST_RUNNING = 0.5
@@ -22,6 +19,9 @@ CALM_WEIGHT = 0.25
 """A calm second makes up for a quarter of one that burns, so that alternating does not help."""
 PAUSE_MIN_S, PAUSE_MAX_S = 2.5, 320.0
 """How long a page has to be calm before it is released; twice as long each time."""
+UNTIL_TRIAL = 12.0
+"""Times that pause, PAUSE_MAX_S at most: after so long it is released on trial, calm or not. Threads that
+share fewer CPUs wait more for each other, so that a page which burnt once may look as if it still did."""
 
 
 class CpuLook(NamedTuple):
@@ -29,8 +29,9 @@ class CpuLook(NamedTuple):
 
     used: float
     """CPUs that its container took, on average, of the time in which its processes might run."""
-    wanted: float | None
-    """Threads of Chromium that ran or waited to run, on average, of the same time; None while unknown."""
+    burnt: float | None
+    """CPUs on which those of Chromium's threads that hardly slept ran, or for which they waited, of the same
+    time; None while unknown."""
     cpus: int
     """That the container may run on."""
     length_s: float
@@ -47,6 +48,7 @@ class CpuConfinement:
         self._request = request
         self.confined = False
         self._burnt_s = 0.0
+        self._confined_s = 0.0
         self._calm_since_s = 0.0
         self._released_s = -math.inf
         self._pause_s = PAUSE_MIN_S
@@ -96,13 +98,14 @@ class CpuConfinement:
         if self._burnt_s < (TO_CONFINE_AGAIN_S if again else TO_CONFINE_S):
             return False
         self._pause_s = min(self._pause_s * 2, PAUSE_MAX_S) if again else PAUSE_MIN_S
-        self.confined, self._calm_since_s = True, now_s
+        self.confined, self._confined_s, self._calm_since_s = True, now_s, now_s
         return True
 
     def _decide_release(self, look: CpuLook, now_s: float) -> bool:
         if self._burns(look, self._request) is not False:
             self._calm_since_s = now_s
-        if now_s - self._calm_since_s < self._pause_s:
+        on_trial = now_s - self._confined_s >= min(self._pause_s * UNTIL_TRIAL, PAUSE_MAX_S)
+        if now_s - self._calm_since_s < self._pause_s and not on_trial:
             return False
         self.confined, self._burnt_s, self._released_s = False, 0.0, now_s
         return True
@@ -111,10 +114,10 @@ class CpuConfinement:
         if not self._may_confine(look.cpus) or look.used <= more_than:
             return False
         # Threads that ended between two looks are only in what was used
-        return None if look.wanted is None else max(look.wanted, look.used) > look.cpus * BURNING_SHARE
+        return None if look.burnt is None else max(look.burnt, look.used) > look.cpus * BURNING_SHARE
 
     def _enough(self, cpus: int) -> float:
-        return max(self._request, min(self._request * HONEST, cpus / 2))
+        return max(self._request, min(self._request * BEYOND_REQUEST, cpus / 2))
 
     def _may_confine(self, cpus: int) -> bool:
         return cpus > 1 and self._request <= cpus - 1

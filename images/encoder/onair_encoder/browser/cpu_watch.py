@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from onair_crds.contract.pod import CPU_REQUEST_VARIABLE
 from onair_crds.runtime.stderr_log import log
@@ -21,6 +22,19 @@ USUAL_REQUEST = 0.5
 BURNING, NOT_WAITING = 0.5, 0.05
 """A process of a confined browser that wants more CPUs than the one, and has more than the other, is paused:
 what sound takes is less, though it may wait long for it."""
+THREAD_BURNS = 0.8
+"""Of the time: a thread that runs or waits to run for more of it does not sleep between two frames. Those of
+an honest page do, also where they wait for each other and for the encoder: 0.3 to 0.7 on crowded CPUs."""
+
+
+class ProcessUse(NamedTuple):
+    """What a process did since the look before, in CPUs of the time in which it might run."""
+
+    ran: float
+    wanted: float
+    """On which it ran, or for which it waited."""
+    burnt: float
+    """Of `wanted`: that of threads which hardly slept, or which were not there before."""
 
 
 class CpuWatch:
@@ -73,28 +87,26 @@ class CpuWatch:
         allowed = os.sched_getaffinity(0)
         session = self._session()
         suspected = self._confinement.suspects(used, len(allowed))
-        took = await self._took(session if suspected else None, length_s)
         # What is paused wants as much of the time in which it may run
         more = length_s / max(length_s - (stopped_s - stopped_before_s), 1e-3)
         factors = dict.fromkeys(self._pauses.processes, more)
-        wanted = None
-        if took is not None:
-            wanted = sum(each.wanted * factors.get(process, 1) for process, each in took.items())
-            used += sum(each.ran * (factors.get(process, 1) - 1) for process, each in took.items())
-        changed = self._confinement.decide(CpuLook(used, wanted, len(allowed), length_s), now_s)
+        uses = await self._uses(session if suspected else None, length_s, factors)
+        burnt = None
+        if uses is not None:
+            burnt = sum(each.burnt for each in uses.values())
+            used += sum(each.ran * (1 - 1 / factors.get(process, 1)) for process, each in uses.items())
+        changed = self._confinement.decide(CpuLook(used, burnt, len(allowed), length_s), now_s)
         if changed:
-            log("page.cpu", confined=self.confined, used=round(used, 2), wanted=wanted and round(wanted, 2))
+            log("page.cpu", confined=self.confined, used=round(used, 2), burnt=burnt and round(burnt, 2))
             self._changed()
         if session and (self.confined or self._bound):
             await asyncio.to_thread(cpu_use.bind, session, self._confinement.cpus(allowed))
             self._bound = self.confined
         burning = (
             process
-            for process, each in (took or {}).items()
+            for process, each in (uses or {}).items()
             # The first one is the one that is spoken to
-            if process != session
-            and each.wanted * factors.get(process, 1) > BURNING
-            and each.ran > NOT_WAITING
+            if process != session and each.wanted > BURNING and each.ran > NOT_WAITING
         )
         self._pause(burning, self._confinement.running_share(allowed))
 
@@ -109,20 +121,31 @@ class CpuWatch:
             log("page.not-paused", error=error)
         self._pauses_error = error
 
-    async def _took(self, session: int | None, length_s: float) -> dict[int, CpuTime] | None:
-        """What each process had and wanted since the look before, in CPUs; None while unknown."""
+    async def _uses(
+        self, session: int | None, length_s: float, factors: Mapping[int, float]
+    ) -> dict[int, ProcessUse] | None:
+        """What each process has done since the look before; None while unknown.
+
+        Args:
+            factors: of processes that were paused meanwhile, how much longer this was than they might run.
+        """
         now = await asyncio.to_thread(cpu_use.thread_times, session) if session else None
         before, self._times = self._times, now
         if before is None or now is None:
             return None
-        took: dict[int, CpuTime] = {}
+        uses: dict[int, ProcessUse] = {}
         for (process, thread), time_ in now.items():
             earlier = before.get((process, thread), CpuTime(0, 0))
+            share = factors.get(process, 1) / length_s
             # Of another thread by the same number there is less than of the one before
-            ran, wanted = max(0.0, time_.ran - earlier.ran), max(0.0, time_.wanted - earlier.wanted)
-            of_process = took.get(process, CpuTime(0, 0))
-            took[process] = CpuTime(of_process.ran + ran / length_s, of_process.wanted + wanted / length_s)
-        return took
+            ran = max(0.0, time_.ran - earlier.ran) * share
+            wanted = max(0.0, time_.wanted - earlier.wanted) * share
+            burnt = wanted if wanted > THREAD_BURNS or (process, thread) not in before else 0.0
+            of_process = uses.get(process, ProcessUse(0, 0, 0))
+            uses[process] = ProcessUse(
+                of_process.ran + ran, of_process.wanted + wanted, of_process.burnt + burnt
+            )
+        return uses
 
 
 def _request() -> float:

@@ -31,7 +31,9 @@ class Node:
         self.others = 0.1
         """CPUs that all but the page take."""
         self.first_wants = self.sound_wants = 0.05
-        self.looks_at_threads = 0
+        self.threads_of_page, self.short_lived = 1, False
+        """That share what it takes and wants; another one each time, if they live no longer."""
+        self.looks_at_threads = self.looks = 0
         self.bound: list[tuple[int, set[int]]] = []
         self.processes: set[int] = set()
         self.share, self.stopped_s = 1.0, 0.0
@@ -42,10 +44,18 @@ class Node:
         self.stopped_s += LOOK_S - running_s
         if self.used_s is not None:
             self.used_s += (self.used - self.others) * running_s + self.others * LOOK_S
-        before = self.times.get((RENDERER, 1), CpuTime(0, 0))
-        ran_s = before.ran + (self.used - self.others) * running_s
+        self.looks += 1
+        ran_s = (self.used - self.others) * running_s / self.threads_of_page
+        wanted_s = self.wanted * running_s / self.threads_of_page
+        threads = range(10, 10 + self.threads_of_page)
+        before = {} if self.short_lived else self.times
+        earlier = {each: before.get((RENDERER, each), CpuTime(0, 0)) for each in threads}
+        first = self.looks * 100 if self.short_lived else 0
         self.times = {
-            (RENDERER, 1): CpuTime(ran_s, before.wanted + self.wanted * running_s),
+            **{
+                (RENDERER, first + each): CpuTime(earlier[each].ran + ran_s, earlier[each].wanted + wanted_s)
+                for each in threads
+            },
             (CHROMIUM, 2): CpuTime(0.05 * self.now_s, self.first_wants * self.now_s),
             (SOUND, 3): CpuTime(0.05 * self.now_s, self.sound_wants * self.now_s),
         }
@@ -98,6 +108,26 @@ async def test_a_page_that_burns_is_confined_and_released(node: Node) -> None:
     before = len(node.bound)
     await looks(node, watch, 1)
     assert len(node.bound) == before
+
+
+async def test_a_page_whose_threads_sleep_between_two_frames_is_not_confined_however_long_they_wait(
+    node: Node,
+) -> None:
+    watch = CpuWatch(lambda: CHROMIUM, lambda: None)
+    node.used, node.wanted, node.threads_of_page = 1.3, 7.0, 10
+    await looks(node, watch, 10 * TO_CONFINE_S)
+    assert node.looks_at_threads
+    assert not watch.confined
+    node.wanted = 9.0
+    await looks(node, watch, TO_CONFINE_S + 2 * LOOK_S)
+    assert watch.confined
+
+
+async def test_threads_that_live_no_longer_than_a_look_burn_what_they_take(node: Node) -> None:
+    watch = CpuWatch(lambda: CHROMIUM, lambda: None)
+    node.used, node.wanted, node.threads_of_page, node.short_lived = 1.3, 4.0, 10, True
+    await looks(node, watch, TO_CONFINE_S + 2 * LOOK_S)
+    assert watch.confined
 
 
 async def test_processes_that_burn_are_paused_while_it_is_confined(node: Node) -> None:
