@@ -100,13 +100,10 @@ class RateLimits:
             raise ResourceExhausted(
                 f"too many requests {_WHOSE[key.scope]}; try again in {wait_s} s", retry_after_s=wait_s
             )
-        counter = self._counters.get(key)
         if self._open:
             self._count_alone(key, now)
-        elif counter is None:
-            self._counters[key] = Counter(1, now)
         else:
-            counter.hits += 1
+            self._counters.setdefault(key, Counter(0, now)).hits += 1
 
     def _count_alone(self, key: RateKey, now: float) -> None:
         counter = self._alone.get(key)
@@ -179,7 +176,13 @@ class RateLimits:
     async def _report_one(self, limiter: FixedWindowRateLimiter, key: RateKey) -> None:
         item = self._items[key.scope]
         counter = self._counters.pop(key)
-        if await limiter.hit(item, key.id, cost=counter.hits):
+        try:
+            accepted = await limiter.hit(item, key.id, cost=counter.hits)
+        except BaseException:
+            # Redis may have counted them, and they count twice: some are better than none
+            self._counters.setdefault(key, Counter(0, counter.since)).hits += counter.hits
+            raise
+        if accepted:
             return
         stats = await limiter.get_window_stats(item, key.id)
         left_s = min(max(stats.reset_time - time.time(), SHORTEST_REFUSAL_S), self._window_s)

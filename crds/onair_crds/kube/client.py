@@ -12,8 +12,6 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self, cast
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from kubernetes.aio import client, config
@@ -21,6 +19,7 @@ from kubernetes.aio import client, config
 from onair_crds.kube.apis import Api
 from onair_crds.kube.deep_json import loads
 from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
+from onair_crds.kube.proxy import proxy_of, without_password
 from onair_crds.shapes import Document, JsonPatch
 
 REQUEST_TIMEOUT_S = 10.0
@@ -35,28 +34,6 @@ PAGE_BYTES = 512 * 1024
 def next_page(limit: int, received_bytes: int) -> int:
     """How many objects to ask for, after so many came in so many bytes."""
     return max(SMALLEST_PAGE, min(LARGEST_PAGE, limit * PAGE_BYTES // max(1, received_bytes)))
-
-
-def proxy_of(url: str) -> str | None:
-    """The proxy that this process's environment names for a URL, `NO_PROXY` considered.
-
-    One that is reached by https is left out, as aiohttp does with it.
-    """
-    parts = urlsplit(url)
-    if proxy_bypass(parts.hostname or "") or proxy_bypass(parts.netloc):
-        return None
-    proxy = getproxies().get(parts.scheme)
-    return None if proxy and urlsplit(proxy).scheme == "https" else proxy
-
-
-def without_password(proxy: str) -> tuple[str, dict[str, str] | None]:
-    """A proxy's URL that errors may quote, and the headers that let it in."""
-    parts = urlsplit(proxy)
-    if parts.username is None:
-        return proxy, None
-    basic = aiohttp.encode_basic_auth(unquote(parts.username), unquote(parts.password or ""))
-    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
-    return bare.geturl(), {"Proxy-Authorization": basic}
 
 
 class KubeClient:
@@ -78,7 +55,8 @@ class KubeClient:
         # The library looks for a proxy, and for credentials in a netrc file, before each request, in a thread
         configuration.client_session_kwargs = {"trust_env": False}
         if proxy := configuration.proxy or proxy_of(configuration.host):
-            configuration.proxy, configuration.proxy_headers = without_password(proxy)
+            configuration.proxy, headers = without_password(proxy)
+            configuration.proxy_headers = headers or configuration.proxy_headers
         return cls(client.ApiClient(configuration))
 
     async def __aenter__(self) -> Self:

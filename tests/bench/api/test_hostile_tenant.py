@@ -28,12 +28,11 @@ MADE_S = 120
 LIMIT = "api.rateLimits.perToken"
 
 
-def p95(of: list[float]) -> float:
-    return statistics.quantiles(of, n=20)[-1]
+PERCENTILES = (50, 95, 99)
 
 
-def p99(of: list[float]) -> float:
-    return statistics.quantiles(of, n=100)[-1]
+def percentile(of: list[float], number: int) -> float:
+    return statistics.quantiles(of, n=100)[number - 1]
 
 
 @pytest.mark.parametrize("apart", [True, False], ids=["on its own CPUs", "all on the same CPUs"])
@@ -65,17 +64,18 @@ def test_a_hostile_tenant_costs_another_little(
     report(f"{tenant}: CPU of the facade meanwhile", [used / MEASURED_S], "core")
     said, _ = attacker.process.communicate("end\n", timeout=MADE_S)
     print(f"the attacker was answered: {said.strip()}")
-    usual = []
+    ratios = []
     for what, mine, beside in zip(("request", "publish → event"), alone, among, strict=True):
-        for name, percentile in (("p50", statistics.median), ("p95", p95), ("p99", p99)):
-            report(f"{tenant}: another's {what} alone, {name}", [percentile(mine)], "ms")
-            report(f"{tenant}: another's {what} beside it, {name}", [percentile(beside)], "ms")
-        ratio = p95(beside) / p95(mine)
-        usual.append(report(f"{tenant}: {what} p95, beside it ÷ alone", [ratio], "×", BOUND))
-        report(f"{tenant}: {what} p99, beside it ÷ alone", [p99(beside) / p99(mine)], "×", BOUND)
+        for number in PERCENTILES:
+            one, other = percentile(mine, number), percentile(beside, number)
+            report(f"{tenant}: another's {what} alone, p{number}", [one], "ms")
+            report(f"{tenant}: another's {what} beside it, p{number}", [other], "ms")
+            if number > 50:
+                name = f"{tenant}: {what} p{number}, beside it ÷ alone"
+                ratios.append(report(name, [other / one], "×", BOUND))
     report_attack(json.loads(said), tenant, report)
     if apart:
-        assert max(usual) < 2 * BOUND
+        assert max(ratios) < 2 * BOUND
 
 
 def assert_began(began: JsonObject) -> None:
@@ -95,7 +95,7 @@ def report_attack(said: JsonObject, tenant: str, report: Callable[..., float]) -
     answered = wildcards["accepted"] + sum(wildcards["refused"].values())
     assert answered < wildcards["asked"], "it goes on asking to the end"
     assert wildcards["refused"].keys() <= {LIMIT, "api.events.namesPerToken", "api.events.wildcardsPerToken"}
-    assert wildcards["accepted"] > STREAMS / 2, "of the patterns that its token has"
+    assert wildcards["accepted"] > STREAMS, "of the patterns that its token has"
     assert wildcards["refused"][LIMIT] > 0
     assert streams["ended"] == 0
     for part in ("publish", "metadata", "foreign"):

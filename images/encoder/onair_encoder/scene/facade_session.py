@@ -11,8 +11,6 @@ from onair_crds.contract.program import Program
 
 TOKEN_PATH = "/live/v2/authentication/token"  # noqa: S105 - a path
 CONNECT_TIMEOUT_S = 5.0
-
-
 UNAUTHENTICATED = 401
 
 

@@ -151,7 +151,7 @@ async def _pass_socket(
     Args:
         room: where else signalling may go, if the facade cannot take it.
     """
-    direct = False
+    dropped = None
     try:
         far = await _connect(session, url, request, {}, FALL_BACK_S if room else HANDSHAKE_TIMEOUT_S)
     except (aiohttp.ClientError, TimeoutError) as error:
@@ -163,7 +163,8 @@ async def _pass_socket(
         log("facade.room-joined-without", error=type(error).__name__)
         try:
             far = await _connect(session, room.url, request, room.headers, HANDSHAKE_TIMEOUT_S)
-            direct = True
+            # The agent's token is not for the page, and so are the server's renewals of it
+            dropped = renews_token
         except aiohttp.WSServerHandshakeError as refusal:
             return web.Response(status=refusal.status if refusal.status >= 400 else 502)
     async with far:
@@ -174,8 +175,6 @@ async def _pass_socket(
             max_msg_size=MAX_MESSAGE,
         )
         await page.prepare(request)
-        # The agent's token is not for the page, and so are the server's renewals of it
-        dropped = renews_token if direct else None
         await until_one_ends(_pass_on(far, page, dropped), _pass_on(page, far))
         return page
 

@@ -61,6 +61,16 @@ async def scripted_facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scri
 
 
 @pytest.fixture
+def unavailable_facade(
+    scripted_facade: ScriptedRoomFacade, monkeypatch: pytest.MonkeyPatch
+) -> ScriptedRoomFacade:
+    """One that responds with 503; who waits for longer than until the next attempt waits in vain."""
+    monkeypatch.setattr(room_access, "RETRY_LATE_S", 3600.0)
+    scripted_facade.status = 503
+    return scripted_facade
+
+
+@pytest.fixture
 async def told() -> list[PageRoom | None]:
     return []
 
@@ -183,16 +193,11 @@ async def test_a_page_that_joined_without_a_token_stays_while_the_room_server_is
 
 
 async def test_a_page_joins_with_a_token_soon_after_it_joined_without(
-    scripted_facade: ScriptedRoomFacade,
-    access: RoomAccess,
-    told: list[PageRoom | None],
-    monkeypatch: pytest.MonkeyPatch,
+    unavailable_facade: ScriptedRoomFacade, access: RoomAccess, told: list[PageRoom | None]
 ) -> None:
-    monkeypatch.setattr(room_access, "RETRY_LATE_S", 3600.0)
-    scripted_facade.status = 503
-    access.want(program(scripted_facade, GUEST, room_server=SERVER))
+    access.want(program(unavailable_facade, GUEST, room_server=SERVER))
     await until(lambda: any(told))
-    scripted_facade.status = 200
+    unavailable_facade.status = 200
     await until(lambda: len(told) > 1)
 
 
@@ -217,16 +222,11 @@ async def test_a_token_stays_where_a_later_one_is_not_given(
 
 
 async def test_a_server_that_becomes_known_lets_the_page_join_at_once(
-    scripted_facade: ScriptedRoomFacade,
-    access: RoomAccess,
-    told: list[PageRoom | None],
-    monkeypatch: pytest.MonkeyPatch,
+    unavailable_facade: ScriptedRoomFacade, access: RoomAccess, told: list[PageRoom | None]
 ) -> None:
-    monkeypatch.setattr(room_access, "RETRY_LATE_S", 3600.0)
-    scripted_facade.status = 503
-    access.want(program(scripted_facade, GUEST))
-    await until(lambda: scripted_facade.asked == 1)
-    access.want(program(scripted_facade, GUEST, room_server=SERVER))
+    access.want(program(unavailable_facade, GUEST))
+    await until(lambda: unavailable_facade.asked == 1)
+    access.want(program(unavailable_facade, GUEST, room_server=SERVER))
     await until(lambda: any(told))
 
 
