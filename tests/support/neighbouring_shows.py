@@ -62,7 +62,8 @@ class NeighbouringShows:
         self._project = shows[1].project
         calm, self._pod = [self._pod_of(each) for each in shows]
         (self._node,) = {cluster.get("pod", each)["spec"]["nodeName"] for each in (calm, self._pod)}
-        wait_reduced(cluster, calm)
+        self.reduced = wait_reduced(cluster, calm)
+        """Whether the calm show is painted once for each frame, as it begins."""
 
     def _started(self, make: Callable[..., LiveShow], path: str) -> LiveShow:
         show = make(CALM)

@@ -67,7 +67,7 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
     with page_in_pod(cluster, pods[1], GREEDY):
         receiver.wait_ready(f"{path}-hostile", 60)
         hostile.wait_phase("RUNNING")
-        wait_reduced(cluster, pods[0])
+        reduced = wait_reduced(cluster, pods[0])
         before = missed_percent()
         with GapMonitor(receiver, path) as gap:
             page = {"spec": {"composition": {"external": {"url": f"{URL}?greedy"}}}}
@@ -76,6 +76,7 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
             cluster.until("the browser is confined", lambda: metric(cluster, pods[1], "browser_confined"))
             confined = statistics.mean(missed_percent() for _ in range(2))
     record(
+        reduced=reduced,
         missed_before_percent=before,
         missed_beside_percent=beside,
         missed_beside_confined_percent=confined,

@@ -75,6 +75,7 @@ def attempt(shows: NeighbouringShows, undisturbed: list[float], record: Record) 
             if seen.missed_percent <= undisturbed[-1] + more_percent:
                 break
         record(
+            reduced=shows.reduced,
             undisturbed_percent=undisturbed[-1],
             missed_percent=seen.missed_percent,
             tries=number + 1,
