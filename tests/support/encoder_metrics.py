@@ -11,6 +11,7 @@ from onair_crds.contract.pod import METRICS_PORT
 
 REDUCED_WITHIN_S = 120.0
 """Raised as a show began, perhaps twice, the rate waits for 20 and then 40 s before it is reduced again."""
+MAX_RESTARTS = 3
 POLL_S = 2.0
 """Each look starts two programs, which would keep paints uneven if there were more."""
 
@@ -27,11 +28,13 @@ def metric(cluster: LocalCluster, pod: str, name: str) -> float | None:
 def wait_reduced(cluster: LocalCluster, pod: str) -> bool:
     """Waits until its page is painted once for each frame; whether it is.
 
-    On a node that is slow at present paints are uneven, and it may be so never.
+    On a node that is slow at present paints are uneven, and it may never be.
     """
+    restarts = 0
     deadline_s = time.monotonic() + REDUCED_WITHIN_S
     while time.monotonic() < deadline_s:
-        if metric(cluster, pod, "captures_in_step") == 0:
+        if metric(cluster, pod, "captures_in_step") == 0 and restarts < MAX_RESTARTS:
+            restarts += 1
             # ffmpeg was late, as others began beside it, and stays so until it is started again
             cluster.kill_program(pod, "encoder", "x11grab")
             cluster.until("captures again", lambda: metric(cluster, pod, "captures_in_step") is not None)

@@ -57,6 +57,8 @@ class Counter:
     hits: int
     since: float
     """Monotonic time of the first of them."""
+    tried: bool = False
+    """Redis was asked to count some of them, and did not respond."""
 
 
 class RateLimits:
@@ -179,11 +181,14 @@ class RateLimits:
         try:
             accepted = await limiter.hit(item, key.id, cost=counter.hits)
         except BaseException:
-            # Redis may have counted them, and they count twice: some are better than none
-            self._counters.setdefault(key, Counter(0, counter.since)).hits += counter.hits
+            # Once more, and no oftener: it may have counted them before it was silent
+            if not counter.tried:
+                left = self._counters.setdefault(key, Counter(0, counter.since))
+                left.hits, left.tried = left.hits + counter.hits, True
             raise
         if accepted:
             return
+        self._refused_until[key] = time.monotonic() + SHORTEST_REFUSAL_S
         stats = await limiter.get_window_stats(item, key.id)
         left_s = min(max(stats.reset_time - time.time(), SHORTEST_REFUSAL_S), self._window_s)
         self._refused_until[key] = time.monotonic() + left_s

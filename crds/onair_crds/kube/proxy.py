@@ -11,7 +11,7 @@ import aiohttp
 def proxy_of(url: str) -> str | None:
     """The proxy that this process's environment names for a URL, `NO_PROXY` considered.
 
-    One that is reached by https is left out, as aiohttp does with it.
+    One that is reached by https is ignored, as aiohttp does.
     """
     parts = urlsplit(url)
     if proxy_bypass(parts.hostname or "") or proxy_bypass(parts.netloc):

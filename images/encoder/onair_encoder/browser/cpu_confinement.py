@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 BURNING_SHARE = 0.75
 """Of all CPUs: what threads that hardly sleep run on or wait for. More leaves none free for whoever comes."""
+CROWDED = 4.0
+"""Times all CPUs: what all of its threads together run on or wait for, however long each of them sleeps.
+Those of a rich show on slow CPUs reach 3.5."""
 BEYOND_REQUEST = 1.5
-"""Times the request of the container, or half of the CPUs, where that is less: nobody looks at the threads
-of a page that takes no more. A confined one is given as much."""
+"""Times the request of the container, or half of the CPUs if that is less: nobody looks at the threads of a
+page that takes no more. A confined one is given as much."""
 TO_CONFINE_S, TO_CONFINE_AGAIN_S = 2.0, 0.5
 """So long in all it burns before it is confined, and where it was confined a while ago."""
 LEAST_RUNNING = 0.5
@@ -32,6 +35,8 @@ class CpuLook(NamedTuple):
     burnt: float | None
     """CPUs on which those of Chromium's threads that hardly slept ran, or for which they waited, of the same
     time; None while unknown."""
+    wanted: float | None
+    """The same of all its threads."""
     cpus: int
     """That the container may run on."""
     length_s: float
@@ -113,8 +118,12 @@ class CpuConfinement:
     def _burns(self, look: CpuLook, more_than: float) -> bool | None:
         if not self._may_confine(look.cpus) or look.used <= more_than:
             return False
+        if look.burnt is None or look.wanted is None:
+            return None
+        # Threads of a confined one may wait so much because it is
+        crowded = not self.confined and look.wanted > look.cpus * CROWDED
         # Threads that ended between two looks are only in what was used
-        return None if look.burnt is None else max(look.burnt, look.used) > look.cpus * BURNING_SHARE
+        return crowded or max(look.burnt, look.used) > look.cpus * BURNING_SHARE
 
     def _enough(self, cpus: int) -> float:
         return max(self._request, min(self._request * BEYOND_REQUEST, cpus / 2))

@@ -37,6 +37,17 @@ class ProcessUse(NamedTuple):
     """Of `wanted`: that of threads which hardly slept, or which were not there before."""
 
 
+class ThreadTimes(NamedTuple):
+    """What each thread has had of the CPUs, and when somebody looked."""
+
+    at_s: float
+    of: Mapping[tuple[int, int], CpuTime]
+
+    @classmethod
+    def now(cls, session: int) -> ThreadTimes:
+        return cls(time.monotonic(), cpu_use.thread_times(session))
+
+
 class CpuWatch:
     """Knows whether the browser is confined.
 
@@ -50,7 +61,7 @@ class CpuWatch:
         self._session, self._changed = session, changed
         self._looked_s = time.monotonic()
         self._used_s = cpu_use.used_s()
-        self._times: dict[tuple[int, int], CpuTime] | None = None
+        self._times: ThreadTimes | None = None
         self._pauses = CpuPauses()
         self._stopped_s = 0.0
         self._pauses_error: str | None = None
@@ -90,14 +101,16 @@ class CpuWatch:
         # What is paused wants as much of the time in which it may run
         more = length_s / max(length_s - (stopped_s - stopped_before_s), 1e-3)
         factors = dict.fromkeys(self._pauses.processes, more)
-        uses = await self._uses(session if suspected else None, length_s, factors)
-        burnt = None
+        uses = await self._uses(session if suspected else None, factors)
+        burnt = wanted = None
         if uses is not None:
             burnt = sum(each.burnt for each in uses.values())
+            wanted = sum(each.wanted for each in uses.values())
             used += sum(each.ran * (1 - 1 / factors.get(process, 1)) for process, each in uses.items())
-        changed = self._confinement.decide(CpuLook(used, burnt, len(allowed), length_s), now_s)
+        changed = self._confinement.decide(CpuLook(used, burnt, wanted, len(allowed), length_s), now_s)
         if changed:
-            log("page.cpu", confined=self.confined, used=round(used, 2), burnt=burnt and round(burnt, 2))
+            rounded = {"burnt": burnt and round(burnt, 2), "wanted": wanted and round(wanted, 2)}
+            log("page.cpu", confined=self.confined, used=round(used, 2), **rounded)
             self._changed()
         if session and (self.confined or self._bound):
             await asyncio.to_thread(cpu_use.bind, session, self._confinement.cpus(allowed))
@@ -121,26 +134,26 @@ class CpuWatch:
             log("page.not-paused", error=error)
         self._pauses_error = error
 
-    async def _uses(
-        self, session: int | None, length_s: float, factors: Mapping[int, float]
-    ) -> dict[int, ProcessUse] | None:
+    async def _uses(self, session: int | None, factors: Mapping[int, float]) -> dict[int, ProcessUse] | None:
         """What each process has done since the look before; None while unknown.
 
         Args:
             factors: of processes that were paused meanwhile, how much longer this was than they might run.
         """
-        now = await asyncio.to_thread(cpu_use.thread_times, session) if session else None
-        before, self._times = self._times, now
-        if before is None or now is None:
+        before, self._times = self._times, None
+        if session is None:
+            return None
+        now = self._times = await asyncio.to_thread(ThreadTimes.now, session)
+        if before is None:
             return None
         uses: dict[int, ProcessUse] = {}
-        for (process, thread), time_ in now.items():
-            earlier = before.get((process, thread), CpuTime(0, 0))
-            share = factors.get(process, 1) / length_s
+        for (process, thread), time_ in now.of.items():
+            earlier = before.of.get((process, thread), CpuTime(0, 0))
+            share = factors.get(process, 1) / max(now.at_s - before.at_s, 1e-3)
             # Of another thread by the same number there is less than of the one before
             ran = max(0.0, time_.ran - earlier.ran) * share
-            wanted = max(0.0, time_.wanted - earlier.wanted) * share
-            burnt = wanted if wanted > THREAD_BURNS or (process, thread) not in before else 0.0
+            wanted = min(1.0, max(0.0, time_.wanted - earlier.wanted) * share)
+            burnt = wanted if wanted > THREAD_BURNS or (process, thread) not in before.of else 0.0
             of_process = uses.get(process, ProcessUse(0, 0, 0))
             uses[process] = ProcessUse(
                 of_process.ran + ran, of_process.wanted + wanted, of_process.burnt + burnt

@@ -86,6 +86,7 @@ class Admission:
         place = _Place(publisher, time.monotonic())
         try:
             silent = await self._silent_holder(stream)
+            await self._end_closed_places(publisher.path, stream)
             taken = await self._is_taken(publisher.path, stream)
         except MediaMtxUnavailable as error:
             raise PublishRefused("Unavailable", "the ingest server does not respond") from error
@@ -104,7 +105,8 @@ class Admission:
         except BaseException:
             self._leave(stream, place)
             raise
-        self._identities.admitted(publisher.connection, stream, publisher.address)
+        if self._places.get(stream) is place:  # else it was closed meanwhile
+            self._identities.admitted(publisher.connection, stream, publisher.address)
 
     async def _ask(self, publisher: Publisher) -> None:
         try:
@@ -156,21 +158,26 @@ class Admission:
                 if holder is None or holder.look.source.id != place.publisher.connection:
                     self._identities.forget(place.publisher.connection)
 
-    async def _is_taken(self, path: str, stream: str) -> bool:
-        """Whether somebody with another key is connected at this path, which need not hold the key.
+    async def _end_closed_places(self, path: str, stream: str) -> None:
+        """Ends the claims of other streams to a path whose connection is closed.
 
         Raises:
             MediaMtxUnavailable
         """
         for other, place in list(self._places.items()):
             former = place.publisher
-            if (
-                other != stream
-                and former.path == path
-                and not await self._mediamtx.source_of(former.protocol, former.connection)
-            ):
+            if other == stream or former.path != path:
+                continue
+            if not await self._mediamtx.source_of(former.protocol, former.connection):
                 self._identities.forget(former.connection)
                 self._leave(other, place)
+
+    async def _is_taken(self, path: str, stream: str) -> bool:
+        """Whether somebody with another key is connected at this path, which need not hold the key.
+
+        Raises:
+            MediaMtxUnavailable
+        """
         here = [each for each in self._streams.all() if each.look.path.name == path]
         return any([each.look.stream != stream and await self._is_connected(each) for each in here])
 

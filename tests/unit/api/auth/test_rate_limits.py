@@ -1,9 +1,11 @@
-"""Requests are counted over all replicas in Redis, or by each for itself while it is away."""
+"""Requests are counted over all replicas in Redis, or by each for itself while it is unreachable."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import cast
 
 import pytest
@@ -20,16 +22,18 @@ PER_TOKEN, WINDOW_S = 10, 3600
 
 
 class ScriptedLimiter:
-    """What Redis would count, while it is there."""
+    """What Redis would count, while it is reachable."""
 
     def __init__(self) -> None:
-        self.there = False
+        self.reachable, self.responds = False, True
         self.counted: dict[str, int] = {}
         self.asked = 0
 
     async def hit(self, item: RateLimitItem, identifier: str, cost: int) -> bool:
         self._check()
         self.counted[identifier] = self.counted.get(identifier, 0) + cost
+        if not self.responds:
+            raise TimeoutError
         return self.counted[identifier] <= item.amount
 
     async def get_window_stats(self, *_: object) -> WindowStats:
@@ -38,8 +42,19 @@ class ScriptedLimiter:
 
     def _check(self) -> None:
         self.asked += 1
-        if not self.there:
+        if not self.reachable:
             raise OSError("unreachable")
+
+
+@asynccontextmanager
+async def reporting(limits: RateLimits) -> AsyncIterator[ScriptedLimiter]:
+    limiter = ScriptedLimiter()
+    running = asyncio.create_task(limits._report_forever(cast(FixedWindowRateLimiter, limiter)))
+    try:
+        yield limiter
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
 
 
 @pytest.fixture
@@ -67,20 +82,32 @@ def test_before_redis_was_reached_a_replica_limits_by_what_it_has_counted(limits
     limits.count("ben", "studio")
 
 
-async def test_a_redis_that_comes_and_goes_resets_no_count(limits: RateLimits) -> None:
-    limiter = ScriptedLimiter()
-    running = asyncio.create_task(limits._report_forever(cast(FixedWindowRateLimiter, limiter)))
-    assert accepted(limits, 4) == 4
-    limiter.there = True
-    await until(lambda: limiter.counted == {"anna": 4}, "what was counted without it is reported")
-    limiter.there = False
-    assert accepted(limits, 4) == 4
-    asked = limiter.asked
-    await until(lambda: limiter.asked > asked + 3)
-    assert accepted(limits, 3 * PER_TOKEN) == PER_TOKEN - 4, "what Redis was not told counts here"
-    limiter.there = True
-    await until(lambda: limiter.counted["anna"] == 4 + PER_TOKEN)
-    await asyncio.sleep(0.01)
-    assert accepted(limits, 4) == 0, "too many for all replicas"
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+async def test_what_redis_was_not_told_is_counted_here_and_told_once_it_is_back(limits: RateLimits) -> None:
+    async with reporting(limits) as limiter:
+        assert accepted(limits, 4) == 4
+        limiter.reachable = True
+        await until(lambda: limiter.counted == {"anna": 4}, "what was counted without it is reported")
+        limiter.reachable = False
+        assert accepted(limits, 3) == 3
+        asked = limiter.asked
+        await until(lambda: limiter.asked > asked + 3)
+        assert accepted(limits, 2) == 2
+        limiter.reachable = True
+        await until(lambda: limiter.counted == {"anna": 9})
+        assert accepted(limits, 2) == 2
+        await until(lambda: accepted(limits, 1) == 0, "it is refused by what all replicas counted")
+        assert limiter.counted["anna"] > PER_TOKEN
+
+
+async def test_a_redis_that_counts_and_is_silent_then_counts_a_request_twice_at_most(
+    limits: RateLimits,
+) -> None:
+    async with reporting(limits) as limiter:
+        limiter.reachable, limiter.responds = True, False
+        await until(lambda: limiter.asked > 0)
+        assert accepted(limits, 2) == 2
+        await until(lambda: limiter.counted == {"anna": 4})
+        assert accepted(limits, 1) == 1
+        await until(lambda: limiter.counted["anna"] >= 6, "it is asked again, with what came since")
+        await asyncio.sleep(0.01)
+    assert limiter.counted == {"anna": 6}, "twice 2 and twice 1"

@@ -16,7 +16,9 @@ def test_a_proxys_password_is_in_no_url() -> None:
     assert headers == {"Proxy-Authorization": "Basic " + base64.b64encode(b"me:p@ss").decode()}
 
 
-def test_the_proxy_of_an_ipv6_api_server_is_left_out_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ipv6_api_server_is_excepted_from_the_proxy_by_its_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
     monkeypatch.setenv("NO_PROXY", "fd00::1")
     assert proxy_of("https://[fd00::1]:443") is None

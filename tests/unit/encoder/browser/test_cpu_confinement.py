@@ -20,7 +20,7 @@ from onair_encoder.browser.cpu_confinement import (
 
 REQUEST, LOOK_S = 0.4, 0.25
 TRIAL_S = PAUSE_MIN_S * UNTIL_TRIAL
-BURNING, CALM = (1.3, 8.0), (0.3, 0.5)
+BURNING, CALM = (1.3, 6.0), (0.3, 0.5)
 
 
 class ConfinedPage:
@@ -33,9 +33,10 @@ class ConfinedPage:
     def cpus(self) -> set[int]:
         return set(self.confinement.cpus(self.allowed))
 
-    def look(self, used: float, burnt: float | None) -> bool:
+    def look(self, used: float, burnt: float | None, wanted: float | None = None) -> bool:
         self.now_s += LOOK_S
-        return self.confinement.decide(CpuLook(used, burnt, len(self.allowed), LOOK_S), self.now_s)
+        look = CpuLook(used, burnt, burnt if wanted is None else wanted, len(self.allowed), LOOK_S)
+        return self.confinement.decide(look, self.now_s)
 
     def does(self, *what: tuple[float, float | None], for_s: float) -> bool:
         """Does one after the other, again and again; whether it is confined at the end."""
@@ -91,6 +92,19 @@ def test_other_pages_are_not_confined(used: float, burnt: float | None) -> None:
 )
 def test_a_page_that_burns_is_confined(used: float, burnt: float) -> None:
     assert ConfinedPage().does((used, burnt), for_s=TO_CONFINE_S)
+
+
+def test_a_page_whose_threads_sleep_is_confined_where_more_of_them_wait_than_those_of_any_show() -> None:
+    page = ConfinedPage()
+    for _ in range(200):
+        page.look(1.2, 0.0, 7.5)
+    assert not page.confinement.confined
+    for _ in range(round(TO_CONFINE_S / LOOK_S)):
+        page.look(1.2, 0.0, 8.5)
+    assert page.confinement.confined
+    for _ in range(round(PAUSE_MIN_S / LOOK_S)):
+        page.look(0.6, 0.0, 9.5)
+    assert not page.confinement.confined, "they wait for each other there"
 
 
 @pytest.mark.parametrize("calm_looks", [1, 2, 3])

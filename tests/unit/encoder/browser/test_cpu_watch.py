@@ -31,7 +31,7 @@ class Node:
         self.others = 0.1
         """CPUs that all but the page take."""
         self.first_wants = self.sound_wants = 0.05
-        self.threads_of_page, self.short_lived = 1, False
+        self.threads_of_page, self.short_lived = 8, False
         """That share what it takes and wants; another one each time, if they live no longer."""
         self.looks_at_threads = self.looks = 0
         self.bound: list[tuple[int, set[int]]] = []
@@ -118,7 +118,7 @@ async def test_a_page_whose_threads_sleep_between_two_frames_is_not_confined_how
     await looks(node, watch, 10 * TO_CONFINE_S)
     assert node.looks_at_threads
     assert not watch.confined
-    node.wanted = 9.0
+    node.threads_of_page = 7
     await looks(node, watch, TO_CONFINE_S + 2 * LOOK_S)
     assert watch.confined
 
@@ -139,7 +139,7 @@ async def test_processes_that_burn_are_paused_while_it_is_confined(node: Node) -
     await looks(node, watch, 2 * LOOK_S)
     assert node.processes == {RENDERER}, "neither the first one nor one that takes little"
     assert node.share == pytest.approx(0.6), "one and a half times what was promised"
-    node.wanted = 1.6  # of the time in which it may run
+    node.wanted, node.threads_of_page = 1.7, 2  # of the time in which it may run
     await looks(node, watch, 10 * PAUSE_MIN_S)
     assert watch.confined
     node.used, node.wanted = 0.2, 0.3

@@ -40,6 +40,7 @@ class ScriptedMediaMtx(MediaMtx):
         return self.items
 
     async def connection(self, source: PathSource) -> PublisherConnection | None:
+        await asyncio.sleep(0)
         return PublisherConnection(id=source.id) if source.id in self.open else None
 
     async def kick(self, source: PathSource) -> None:
@@ -178,11 +179,13 @@ async def test_of_two_sources_that_come_to_a_path_at_once_the_first_is_admitted(
     gateway = await AdmittingGateway().begun()
     gateway.facade.answers.clear()
     both = [asyncio.create_task(gateway.admit(key, key, "live/camera")) for key in ("one", "two")]
-    await asyncio.sleep(0.01)
+    for _ in range(10):
+        await asyncio.sleep(0)
     gateway.facade.answers.set()
     first, second = await asyncio.gather(*both, return_exceptions=True)
     assert first is None
     assert isinstance(second, PublishRefused)
+    assert second.reason == "InUse"
 
 
 @pytest.mark.parametrize("looked", [True, False])

@@ -44,7 +44,7 @@ class ReadStream:
         self.pauses += 1
 
 
-async def test_what_came_before_the_client_went_is_handled() -> None:
+async def test_what_came_before_the_client_disconnected_is_handled() -> None:
     stream = ReadStream("a", "b")
     stream.connection.is_open = False
     await stream.read()
@@ -59,7 +59,7 @@ async def test_after_each_refusal_reading_pauses() -> None:
     assert stream.pauses == 2
 
 
-async def test_of_a_client_that_went_nothing_is_read_beyond_its_rate() -> None:
+async def test_of_a_client_that_has_disconnected_nothing_is_read_beyond_its_rate() -> None:
     stream = ReadStream("a", "refused", "b")
     stream.connection.is_open = False
     await stream.read()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.support.recorded_stream import event_of
+from tests.support.waiting import until
 from uvicorn import Config
 from uvicorn.server import ServerState
 
@@ -79,8 +80,7 @@ async def test_a_reply_to_a_ping_is_waited_for_while_nothing_is_read() -> None:
     await asyncio.sleep(0.05)
     assert not connection.transport_closed
     connection.read_paused = False
-    await asyncio.sleep(0.05)
-    assert connection.transport_closed
+    await until(lambda: connection.transport_closed)
 
 
 async def test_of_a_connection_that_is_lost_no_part_of_a_message_is_kept() -> None:
