@@ -73,21 +73,40 @@ async def test_a_hidden_layer_is_silent_and_neither_hiding_nor_volume_clicks(chr
         assert (await listen(page.tab, 0.3)).level_db() < -80
 
 
+LOSES_ITS_CORE = """(() => {
+  window.longestMs = 0;
+  let readMs = 0;
+  const {get} = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'currentTime');
+  const late = {get() { readMs = performance.now(); return Math.max(0, get.call(this) - 0.028); }};
+  Object.defineProperty(BaseAudioContext.prototype, 'currentTime', late);
+  const ramp = AudioParam.prototype.linearRampToValueAtTime;
+  AudioParam.prototype.linearRampToValueAtTime = function(...given) {
+    const ramped = ramp.apply(this, given);
+    window.longestMs = Math.max(window.longestMs, performance.now() - readMs);
+    return ramped;
+  };
+})()"""
+"""For 28 ms, it seems, whenever it has read the clock of sound; the longest that it really took then is kept."""
+REALLY_LOST_MS, ATTEMPTS = 8, 5
+"""A ramp ends 12 ms after the 28 ms: if the machine takes as long itself there is none, and another attempt."""
+
+
 async def test_nothing_clicks_where_the_page_loses_its_core_after_it_has_read_the_clock(
     chromium: str,
 ) -> None:
-    late = """
-        const {get} = Object.getOwnPropertyDescriptor(BaseAudioContext.prototype, 'currentTime');
-        const late = {get() { return Math.max(0, get.call(this) - 0.028); }};
-        Object.defineProperty(BaseAudioContext.prototype, 'currentTime', late);
-    """
     async with compositor(chromium, state(scene()), MEDIA) as page:
-        await page.tab.evaluate(f"(() => {{{late}}})()")
+        await page.tab.evaluate(LOSES_ITS_CORE)
         await page.agent.send(state(scene(tone(page))))
-        await playing(page)
-        for version, volume in enumerate((0.2, 1, 0, 1, 0.5), 2):
-            await page.change(version, tone(page, volume=volume))
-        sound = await listen(page.tab, 1)
+        version, volumes = 1, (0.2, 1, 0, 1, 0.5)
+        for _ in range(ATTEMPTS):
+            await playing(page)
+            await page.tab.evaluate("window.longestMs = 0")
+            for volume in volumes:
+                version += 1
+                await page.change(version, tone(page, volume=volume))
+            sound = await listen(page.tab, 1)
+            if await page.tab.evaluate("window.longestMs") < REALLY_LOST_MS:
+                break
         assert sound.largest_step() < CLICK
         await sounds(page, LOW_HZ, HALF_DB - 6)
 
