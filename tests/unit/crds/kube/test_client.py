@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+from pathlib import Path
 
 import pytest
 from kubernetes.aio import client as kubernetes_client
@@ -17,6 +19,15 @@ from onair_crds.kube.client import (
     next_page,
 )
 from onair_crds.kube.errors import ApiUnavailable, ApiUnreachable
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: a
+contexts: [{name: a, context: {cluster: a, user: a}}]
+users: [{name: a, user: {token: t}}]
+clusters: [{name: a, cluster: {server: "https://10.96.0.1:443"}}]
+"""
 
 
 def test_pages_of_large_objects_are_short_and_those_of_small_ones_long() -> None:
@@ -62,3 +73,21 @@ def test_an_object_that_is_nested_too_deeply_does_not_hide_the_others() -> None:
     deep = b"[" * 5000 + b"]" * 5000
     page = client._decoded(b'{"items": [{"spec": {"metadata": ' + deep + b'}}, {"spec": {"metadata": 1}}]}')
     assert [each["spec"]["metadata"] == 1 for each in page["items"]] == [False, True]
+
+
+async def test_a_proxys_password_is_sent_to_it_and_in_no_url(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(KUBECONFIG)
+    for name in ("https_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:p%40ss@proxy:3128")
+    async with await KubeClient.connect(str(kubeconfig)) as kube:
+        assert kube.configuration.proxy == "http://proxy:3128"
+        sent = kube.configuration.proxy_headers["Proxy-Authorization"]
+        assert base64.b64decode(sent.removeprefix("Basic ")) == b"me:p@ss"
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    async with await KubeClient.connect(str(kubeconfig)) as kube:
+        assert (kube.configuration.proxy, kube.configuration.proxy_headers) == ("http://proxy:3128", None)
