@@ -9,7 +9,7 @@ from tests.support.cluster import LocalCluster
 
 from onair_crds.contract.pod import METRICS_PORT
 
-REDUCED_WITHIN_S = 120.0
+REDUCED_WITHIN_S = 150.0
 """Raised as a show began, perhaps twice, the rate waits for 20 and then 40 s before it is reduced again."""
 MAX_RESTARTS = 3
 POLL_S = 2.0

@@ -72,9 +72,9 @@ class Knows(Facade):
 class AdmittingGateway:
     def __init__(self) -> None:
         self.server, self.facade = ScriptedMediaMtx(), Knows()
-        identities = Identities(self.server)
-        self.streams = Streams(self.server, identities, poll_interval_s=1, silent_after_s=0.0001)
-        self.admission = Admission(self.facade, self.streams, identities, self.server)
+        self.identities = Identities(self.server)
+        self.streams = Streams(self.server, self.identities, poll_interval_s=1, silent_after_s=0.0001)
+        self.admission = Admission(self.facade, self.streams, self.identities, self.server)
 
     async def begun(self) -> AdmittingGateway:
         await self.streams.look()
@@ -200,6 +200,20 @@ async def test_a_path_is_free_once_another_source_has_left_it_also_before_the_ne
     gateway.server.open.clear()
     await gateway.admit("c2", "two", "live/camera")
     assert await gateway.refusal("c3", "one", "live/camera") == "InUse"
+
+
+async def test_of_a_connection_that_was_closed_before_the_facade_answered_nothing_is_kept() -> None:
+    gateway = await AdmittingGateway().begun()
+    gateway.facade.answers.clear()
+    both = []
+    for connection in ("c1", "c2"):
+        gateway.server.open.clear()
+        both.append(asyncio.create_task(gateway.admit(connection, connection, "live/camera")))
+        for _ in range(10):
+            await asyncio.sleep(0)
+    gateway.facade.answers.set()
+    await asyncio.gather(*both)
+    assert gateway.identities.known.keys() == {"c2"}
 
 
 async def test_a_facade_that_does_not_respond_in_time_is_left_alone_for_a_while() -> None:

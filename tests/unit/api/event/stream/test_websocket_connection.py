@@ -26,7 +26,7 @@ class WrittenConnection(WebSocketConnection):
 
 
 async def no_application(scope: object, receive: object, send: object) -> None:
-    raise NotImplementedError
+    pytest.fail("nobody upgrades to a WebSocket here")
 
 
 class MadeConnection(WebSocketConnection):
