@@ -2,6 +2,7 @@
 
 import functools
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -52,9 +53,19 @@ def template(namespace: str, options: tuple[str | Path, ...]) -> str:
 
 def render(*options: str | Path, namespace: str = NAMESPACE) -> list[Document]:
     """Renders the chart with these options: its objects in the order in which Helm would create them."""
-    return [
-        document for document in yaml.load_all(template(namespace, options), yaml.CSafeLoader) if document
-    ]
+    texts = re.split(r"^---$", template(namespace, options), flags=re.MULTILINE)
+    parsed = (pickle.loads(_parsed(text)) for text in texts)  # noqa: S301  # what was parsed here
+    return [document for document in parsed if document]
+
+
+@functools.cache
+def _parsed(text: str) -> bytes:
+    """Parses a document once: most, and the largest, are the same with all options.
+
+    Returns:
+        It pickled, so that each test has an own to change.
+    """
+    return pickle.dumps(yaml.load(text, yaml.CSafeLoader))
 
 
 def install(plane: ControlPlane, chart: Path = CHART, *options: str | Path) -> str:

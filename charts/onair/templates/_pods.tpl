@@ -1,6 +1,10 @@
 {{- define "onair.image" -}}
 {{- $image := index .root.Values.images .name -}}
-{{ $image.repository }}:{{ $image.tag | default .root.Chart.AppVersion }}{{ with $image.digest }}@{{ . }}{{ end }}
+{{- $tag := $image.tag | default .root.Chart.AppVersion }}
+{{- with $image.digest }}
+{{- $tag = printf "%s@%s" (splitList "@" $tag | first) . }}
+{{- end -}}
+{{ $image.repository }}:{{ $tag }}
 {{- end }}
 
 {{/* Security contexts of every pod and container: unprivileged, with a read-only root file system. */}}

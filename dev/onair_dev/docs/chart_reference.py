@@ -79,7 +79,7 @@ DEFINITIONS: dict[str, JsonSchema] = {
     "image": strict(
         {
             "repository": matching(r"[^\s@]+"),
-            "tag": matching(r"([A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?"),
+            "tag": matching(r"([A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(@sha256:[0-9a-f]{64})?)?"),
             "digest": matching(r"(sha256:[0-9a-f]{64})?"),
         },
         required=["repository", "tag"],

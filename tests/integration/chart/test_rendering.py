@@ -5,6 +5,7 @@
 
 import difflib
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,27 @@ def test_an_image_with_a_digest_is_run_by_it() -> None:
     assert f"@{digest}" in named(objects, "ConfigMap", "onair-operator")["data"]["config.yaml"]
     with pytest.raises(HelmError, match="digest"):
         render("--set", "images.api.digest=0123")
+
+
+def images(objects: list[Document]) -> set[str]:
+    """Of all containers, and of the shows' pods."""
+    text = to_stable_text(objects)
+    return set(re.findall(r"""\bimage: ["']?([^\s"']+)""", text))
+
+
+def test_an_image_of_others_is_pulled_by_its_digest() -> None:
+    of_others = {each for each in images(render()) if not each.startswith("onair/")}
+    assert of_others
+    assert {each for each in of_others if not re.search(r":[^@]+@sha256:[0-9a-f]{64}$", each)} == set()
+
+
+def test_another_tag_is_without_the_digest_of_the_default() -> None:
+    digest = f"sha256:{'0123456789abcdef' * 4}"
+    assert "redis:7.2" in images(render("--set-string", "images.redis.tag=7.2"))
+    assert f"redis:7.4.10-bookworm@{digest}" in images(render("--set", f"images.redis.digest={digest}"))
+    assert f"redis:7.2@{digest}" in images(render("--set-string", f"images.redis.tag=7.2@{digest}"))
+    with pytest.raises(HelmError, match="tag"):
+        render("--set", "images.redis.tag=7.2@sha256:0123")
 
 
 def test_the_password_of_redis_is_in_files_alone() -> None:
