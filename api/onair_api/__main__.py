@@ -18,6 +18,7 @@ from onair_api import logs
 from onair_api.application import create_app
 from onair_api.connection.http_connection import connection_class
 from onair_api.connection.idle_connections import IdleConnections
+from onair_api.connection.listening_sockets import listening_sockets
 from onair_api.event.stream.heartbeat import PING_INTERVAL_S, PING_TIMEOUT_S
 from onair_api.event.stream.websocket_connection import WebSocketConnection
 from onair_api.rpc.native import NativeServer
@@ -47,6 +48,13 @@ class Server(uvicorn.Server):
         self._services: Services = app.state.services
         self._listen = listen
         self.native: NativeServer | None = None
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """
+        Raises:
+            OSError: the port of the interface is not to be had.
+        """
+        await super().serve(sockets or listening_sockets(self._listen.host, self._listen.port))
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -89,8 +97,6 @@ def server(settings: Settings, client: KubeClient) -> Server:
     idle = IdleConnections(settings.limits.idle_connections)
     config = uvicorn.Config(
         app,
-        host=settings.listen.host,
-        port=settings.listen.port,
         backlog=settings.listen.backlog,
         http=connection_class(idle),
         ws=WebSocketConnection,

@@ -24,8 +24,8 @@ MAX_TOKEN_DURATION_MS = 604_800_000
 class ListenSettings(Part):
     """Where the facade listens, and how it ends."""
 
-    host: str = "0.0.0.0"  # noqa: S104 - a pod's own address is not known before it runs
-    """Address to listen on. Default: all of the pod's."""
+    host: str | None = None
+    """Address to listen on. Absent: all of the pod's, IPv4 and IPv6."""
     port: Annotated[int, Field(ge=0, le=65_535)] = 8080
     """TCP port of the interface and the probes; 0 takes a free one."""
     metrics_port: Annotated[int, Field(ge=0, le=65_535)] | None = None

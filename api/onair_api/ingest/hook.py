@@ -23,7 +23,7 @@ BODY_TIMEOUT_S = 2.0
 
 
 class IngestHook:
-    def __init__(self, cluster: Cluster, release_namespace: str, host: str, port: int | None) -> None:
+    def __init__(self, cluster: Cluster, release_namespace: str, host: str | None, port: int | None) -> None:
         self._cluster = cluster
         self._admission = PublishAdmission(cluster)
         self._identity = GatewayIdentity(cluster, release_namespace)

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from onair_api.connection.http2_connection import Http2Connection
 from onair_api.connection.http_connection import MAX_HEAD_BYTES, MAX_UNREAD_BODY_BYTES, REQUEST_TIMEOUT_S
 from onair_api.connection.idle_connections import IdleConnections
+from onair_api.connection.listening_sockets import listening_sockets
 from onair_api.rpc.content_types import NATIVE, content_type_of, refusal
 from onair_api.rpc.routes import ROOT, root_of
 from onair_api.settings import ListenSettings
@@ -48,10 +49,8 @@ class NativeServer:
         self._idle = idle
         self._ended = ended
         self._grace_s = listen.shutdown_grace_s
-        listening = socket.socket(socket.AF_INET6 if ":" in listen.host else socket.AF_INET)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((listen.host, listen.grpc_port))
-        self.port: int = listening.getsockname()[1]
+        sockets = listening_sockets(listen.host, listen.grpc_port or 0)
+        self.port: int = sockets[0].getsockname()[1]
         self._config = Config.from_mapping(
             keep_alive_timeout=KEEP_ALIVE_S,
             keep_alive_max_requests=2**31,
@@ -62,7 +61,7 @@ class NativeServer:
             errorlog=None,
         )
         self._stop = asyncio.Event()
-        self._running = asyncio.create_task(self._listen(listening, listen.backlog))
+        self._running = asyncio.create_task(self._listen(sockets, listen.backlog))
         self._running.add_done_callback(self._note_end)
 
     async def stop(self) -> None:
@@ -70,7 +69,7 @@ class NativeServer:
         self._stop.set()
         await asyncio.gather(self._running, return_exceptions=True)
 
-    async def _listen(self, listening: socket.socket, backlog: int) -> None:
+    async def _listen(self, sockets: list[socket.socket], backlog: int) -> None:
         """Serves connections until it is stopped, and those that are left for a while after that."""
         loop = asyncio.get_running_loop()
         context, app = WorkerContext(None), ASGIWrapper(self._serve)  # type: ignore[arg-type]
@@ -84,16 +83,17 @@ class NativeServer:
             connection.add_done_callback(connections.discard)
             await connection
 
-        server = await asyncio.start_server(serve, sock=listening, backlog=backlog)
+        servers = [await asyncio.start_server(serve, sock=each, backlog=backlog) for each in sockets]
         try:
             await self._stop.wait()
             await context.terminated.set()
         finally:
-            server.close()
+            for each in servers:
+                each.close()
             if connections:
                 _, left = await asyncio.wait(connections, timeout=self._grace_s)
-                for each in left:
-                    each.cancel()
+                for connection in left:
+                    connection.cancel()
                 await asyncio.gather(*left, return_exceptions=True)
 
     def _note_end(self, running: asyncio.Task[None]) -> None:

@@ -91,7 +91,7 @@ mediamtx:
 {{- end }}
 hook:
   {{- if $existing.apiUrl }}
-  host: 0.0.0.0
+  host: null  # all of the pod's
   {{- end }}
   facadeUrl: http://onair-api-ingest.{{ .Release.Namespace }}.svc:8449
 pulls:

@@ -32,8 +32,8 @@ class MediaMtxSettings(Part):
 class HookSettings(Part):
     """The hook that MediaMTX calls, and the facade that decides."""
 
-    host: str = "127.0.0.1"
-    """Address that MediaMTX asks at: the pod's own loopback."""
+    host: str | None = "127.0.0.1"
+    """Address that MediaMTX asks at: the pod's own loopback. None: all of the pod's, IPv4 and IPv6."""
     port: Annotated[int, Field(ge=0, le=65_535)] = 9996
     facade_url: str = "http://onair-api-ingest:8449"
     """The facade's port for gateways."""

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from tests.support.control_plane import free_port
 from tests.support.facade import StoredResources
+from tests.support.ipv6 import has_ipv6
 from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
@@ -26,7 +27,7 @@ from onair_crds.shapes import JsonObject
 def config(tmp_path: Path, resources: StoredResources) -> Path:
     path = tmp_path / "config.yaml"
     settings = {
-        "listen": {"host": "127.0.0.1", "port": free_port()},
+        "listen": {"port": free_port()},
         "showNamespace": resources.shows,
         "releaseNamespace": resources.release,
     }
@@ -66,7 +67,7 @@ class FacadeProgram:
         environment = {**os.environ, "ONAIR_CONFIG": str(config), "KUBECONFIG": str(rights)}
         environment |= {"TOLD": str(self._told)}
         environment["PYTHONPATH"] = os.pathsep.join([str(folder), *(p for p in sys.path if p)])
-        self._url = f"http://127.0.0.1:{yaml.safe_load(config.read_text())['listen']['port']}"
+        self._port = yaml.safe_load(config.read_text())["listen"]["port"]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "onair_api"],
             env=environment,
@@ -74,10 +75,10 @@ class FacadeProgram:
             stderr=subprocess.STDOUT,
         )
 
-    def ready(self) -> bool:
+    def ready(self, host: str = "127.0.0.1") -> bool:
         assert self.process.poll() is None, self.process.stdout and self.process.stdout.read()
         try:
-            return httpx.get(f"{self._url}/readyz", trust_env=False, verify=NO_TLS).is_success
+            return httpx.get(f"http://{host}:{self._port}/readyz", trust_env=False, verify=NO_TLS).is_success
         except httpx.TransportError:
             return False
 
@@ -103,6 +104,11 @@ def program(config: Path, rights: Path, tmp_path: Path) -> Iterator[FacadeProgra
     finally:
         program.process.kill()
         program.process.communicate()
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+def test_the_program_serves_by_ipv6_too(program: FacadeProgram) -> None:
+    assert program.ready("[::1]")
 
 
 def test_the_program_serves_and_ends_in_order(program: FacadeProgram) -> None:

@@ -94,7 +94,12 @@ def redis_command(folder: Path) -> list[str]:
     settings.write_text("requirepass of-the-test\n")
     pod = named(render(), "Deployment", "onair-redis")["spec"]["template"]["spec"]
     (container,) = pod["containers"]
-    given = {"/run/onair/redis/redis.conf": str(settings), "/tmp": str(folder), "0.0.0.0": "127.0.0.1"}
+    given = {
+        "/run/onair/redis/redis.conf": str(settings),
+        "/tmp": str(folder),
+        "*": "127.0.0.1",
+        "-::*": "-::1",
+    }
     return [*(given.get(each, each) for each in container["command"]), "--port", str(free_port())]
 
 

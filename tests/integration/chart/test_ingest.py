@@ -156,7 +156,7 @@ def test_an_existing_server_has_a_gateway_alone(tmp_path: Path, monkeypatch: pyt
     settings = Settings()
     assert settings.mediamtx.api_url == "http://media.example:9997"
     assert settings.mediamtx.password_file == Path("/run/onair/server/password")
-    assert (settings.hook.host, settings.pulls.enabled) == ("0.0.0.0", False)
+    assert (settings.hook.host, settings.pulls.enabled) == (None, False)
 
 
 @pytest.mark.parametrize(

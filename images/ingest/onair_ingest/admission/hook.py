@@ -51,7 +51,7 @@ class Hook:
         self.reader_password = secrets.token_urlsafe(24)
         """Admits readers: this process reads with it, and nobody else knows it."""
 
-    async def start(self, host: str, port: int) -> web.AppRunner:
+    async def start(self, host: str | None, port: int) -> web.AppRunner:
         app = web.Application(client_max_size=MAX_QUESTION)
         app.router.add_post(PATH, self._asked)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)

@@ -1,0 +1,71 @@
+"""Tests on which addresses a replica listens."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+
+import pytest
+from tests.support.ipv6 import has_ipv6
+
+from onair_api.connection.listening_sockets import listening_sockets
+
+NEEDS_IPV6 = pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+
+
+def reached(port: int, *hosts: str) -> list[str]:
+    """Those of these addresses at which somebody listens."""
+    found = []
+    for host in hosts:
+        with suppress(OSError), socket.create_connection((host, port), 2):
+            found.append(host)
+    return found
+
+
+@pytest.fixture
+def bound() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def listening(stack: ExitStack, host: str | None, port: int = 0) -> list[socket.socket]:
+    sockets = listening_sockets(host, port)
+    for each in sockets:
+        stack.enter_context(each).listen()
+    return sockets
+
+
+@NEEDS_IPV6
+def test_without_a_host_it_is_all_addresses_of_both_families_at_one_port(bound: ExitStack) -> None:
+    sockets = listening(bound, None)
+    (port,) = {each.getsockname()[1] for each in sockets}
+    assert [each.family for each in sockets] == [socket.AF_INET, socket.AF_INET6]
+    assert reached(port, "127.0.0.1", "127.0.0.2", "::1") == ["127.0.0.1", "127.0.0.2", "::1"]
+
+
+@NEEDS_IPV6
+@pytest.mark.parametrize(("host", "other"), [("127.0.0.1", "::1"), ("::1", "127.0.0.1")])
+def test_with_a_host_it_is_that_alone(bound: ExitStack, host: str, other: str) -> None:
+    port = listening(bound, host)[0].getsockname()[1]
+    assert reached(port, host, other) == [host]
+
+
+def test_without_ipv6_it_is_ipv4_alone(bound: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = socket.socket
+
+    def without_ipv6(family: int, kind: int) -> socket.socket:
+        if family == socket.AF_INET6:
+            raise OSError(97, "Address family not supported by protocol")
+        return made(family, kind)
+
+    monkeypatch.setattr(socket, "socket", without_ipv6)
+    assert [each.family for each in listening(bound, None)] == [socket.AF_INET]
+
+
+def test_a_port_that_is_taken_is_refused_and_nothing_is_kept_of_it(bound: ExitStack) -> None:
+    taken = listening(bound, "127.0.0.1")[0].getsockname()[1]
+    with pytest.raises(OSError, match="in use"):
+        listening_sockets(None, taken)
+    bound.close()
+    listening(bound, None, taken)
