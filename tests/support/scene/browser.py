@@ -97,11 +97,16 @@ class Tab:
         console = lambda: self.console[-5:]  # noqa: E731
         return await until(lambda: self.evaluate(script), condition, timeout_s, poll_s=0.02, state=console)
 
-    async def alive(self, type_: str) -> int:
-        """How many objects of a type the page holds, after a garbage collection."""
+    async def alive(self, type_: str, which: str = "true") -> int:
+        """How many objects of a type the page holds, after a garbage collection.
+
+        Args:
+            which: an expression that holds of those that count, about `each`.
+        """
         prototype = (await self.call("Runtime.evaluate", expression=f"{type_}.prototype"))["result"]
         found = await self.call("Runtime.queryObjects", prototypeObjectId=prototype["objectId"])
-        objects, count = found["objects"]["objectId"], "function() { return this.length; }"
+        objects = found["objects"]["objectId"]
+        count = f"function() {{ return this.filter(each => {which}).length; }}"
         counted = await self.call(
             "Runtime.callFunctionOn", objectId=objects, functionDeclaration=count, returnByValue=True
         )

@@ -36,6 +36,11 @@ class Compositor:
         state = lambda: (seen[-1], self.tab.console[-3:])  # noqa: E731
         await until(is_seen, f"{colour} at {x}, {y}", state=state)
 
+    async def stinger_loaded(self) -> None:
+        """Waits until one can be played: it is loaded outside of the document."""
+        which = "!each.isConnected && each.readyState > 1"
+        await until(lambda: self.tab.alive("HTMLVideoElement", which), "a stinger is loaded")
+
     async def seek(self, part: float) -> Picture:
         """The picture where all animations are at this part of their time, delays included."""
         await self.tab.evaluate(

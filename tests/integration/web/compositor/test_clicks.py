@@ -109,9 +109,7 @@ async def test_a_stinger_begins_and_ends_without_a_click(chromium: str, then: st
         back = [{"fromLayoutIds": [], "cut": {}}] if then == "cut" else stung
         layouts = [scene(transitions=back), scene(id="two", transitions=stung)]
         await page.agent.send(state(*layouts))
-        await page.tab.until("performance.getEntriesByName(location.origin + '/stinger.webm').length")
-        for _ in range(20):
-            await page.picture()
+        await page.stinger_loaded()
         await forget(page.tab)
         steps = []
         for _ in range(2):

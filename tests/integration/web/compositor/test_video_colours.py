@@ -98,9 +98,7 @@ async def test_a_stinger_has_its_blue_each_time(chromium: str) -> None:
             for id_ in ("one", "two")
         ]
         await page.agent.send(state(*layouts))
-        await page.tab.until("performance.getEntriesByName(location.origin + '/stinger.mp4').length")
-        for _ in range(20):
-            await page.picture()
+        await page.stinger_loaded()
         for selected in ("two", "one"):
             await page.agent.send(state(*layouts, selectedLayoutId=selected))
             await page.tab.until("document.querySelector('.cover video')?.currentTime > 0.2")

@@ -52,7 +52,8 @@ export class Stingers {
   /** Plays one over the switch; null where its video cannot be played now. */
   run({url, volume, cutPointMs}: Stinger, outgoing: SceneView, incoming: SceneView): Running | null {
     const loaded = this.load(url), {video, picture, bus} = loaded;
-    if (video.error || video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return null;
+    // One that goes back to its beginning has no picture for a moment
+    if (video.error || (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA && !video.seeking)) return null;
     const voice = loaded.voice ??= voiceOf(video, bus);
     const cover = Object.assign(document.createElement('div'), {className: 'cover'});
     cover.style.zIndex = '2';
