@@ -50,9 +50,10 @@ class Server(uvicorn.Server):
         self.native: NativeServer | None = None
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        """
+        """Serves at the port of the interface until it is asked to end.
+
         Raises:
-            OSError: the port of the interface is not to be had.
+            OSError: the port is not to be had.
         """
         await super().serve(sockets or listening_sockets(self._listen.host, self._listen.port))
 
