@@ -7,6 +7,7 @@ import contextlib
 import math
 import signal
 import socket
+import sys
 import time
 from collections.abc import Iterator
 
@@ -16,9 +17,9 @@ from fastapi import FastAPI
 
 from onair_api import logs
 from onair_api.application import create_app
+from onair_api.connection.bound_sockets import bound_sockets
 from onair_api.connection.http_connection import connection_class
 from onair_api.connection.idle_connections import IdleConnections
-from onair_api.connection.listening_sockets import listening_sockets
 from onair_api.event.stream.heartbeat import PING_INTERVAL_S, PING_TIMEOUT_S
 from onair_api.event.stream.websocket_connection import WebSocketConnection
 from onair_api.rpc.native import NativeServer
@@ -31,6 +32,8 @@ from onair_crds.runtime.garbage import short_collections
 
 log = structlog.get_logger()
 
+NOT_STARTED = 3
+"""The exit code of uvicorn for it."""
 CONNECTIONS_POLL_S = 0.02
 FULL_COLLECTION_AFTER = 60
 """Middle collections of garbage. A full one takes 0.1 s where a thousand streams are open."""
@@ -47,20 +50,29 @@ class Server(uvicorn.Server):
         self._app = app
         self._services: Services = app.state.services
         self._listen = listen
+        self._native_sockets: list[socket.socket] = []
         self.native: NativeServer | None = None
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serves at the port of the interface until it is asked to end.
+        """Serves at its ports until it is asked to end.
 
         Raises:
-            OSError: the port is not to be had.
+            SystemExit: a port is not to be had.
         """
-        await super().serve(sockets or listening_sockets(self._listen.host, self._listen.port))
+        listen = self._listen
+        try:
+            sockets = sockets or bound_sockets(listen.host, listen.port)
+            if listen.grpc_port is not None:
+                self._native_sockets = bound_sockets(listen.host, listen.grpc_port)
+        except OSError as error:
+            log.error("api.cannot_listen", error=str(error))
+            sys.exit(NOT_STARTED)
+        await super().serve(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self._listen.grpc_port is not None and self.started:
-            self.native = NativeServer(self._app, self._listen, self._idle, self._end)
+        if self._native_sockets and self.started:
+            self.native = NativeServer(self._app, self._native_sockets, self._listen, self._idle, self._end)
 
     def _end(self) -> None:
         self.should_exit = True

@@ -16,7 +16,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from onair_api.connection.http2_connection import Http2Connection
 from onair_api.connection.http_connection import MAX_HEAD_BYTES, MAX_UNREAD_BODY_BYTES, REQUEST_TIMEOUT_S
 from onair_api.connection.idle_connections import IdleConnections
-from onair_api.connection.listening_sockets import listening_sockets
 from onair_api.rpc.content_types import NATIVE, content_type_of, refusal
 from onair_api.rpc.routes import ROOT, root_of
 from onair_api.settings import ListenSettings
@@ -35,21 +34,23 @@ class NativeServer:
     """Serves an application's RPC door by HTTP/2 in the clear, and nothing else of it."""
 
     def __init__(
-        self, app: ASGIApp, listen: ListenSettings, idle: IdleConnections, ended: Callable[[], None]
+        self,
+        app: ASGIApp,
+        sockets: list[socket.socket],
+        listen: ListenSettings,
+        idle: IdleConnections,
+        ended: Callable[[], None],
     ) -> None:
         """
         Args:
+            sockets: bound to its port.
             idle: all connections of the replica that have no request under way.
             ended: is called if it ends by itself, which it never should.
-
-        Raises:
-            OSError: its address is not to be had.
         """
         self._app = app
         self._idle = idle
         self._ended = ended
         self._grace_s = listen.shutdown_grace_s
-        sockets = listening_sockets(listen.host, listen.grpc_port or 0)
         self.port: int = sockets[0].getsockname()[1]
         self._config = Config.from_mapping(
             keep_alive_timeout=KEEP_ALIVE_S,
@@ -83,13 +84,16 @@ class NativeServer:
             connection.add_done_callback(connections.discard)
             await connection
 
-        servers = [await asyncio.start_server(serve, sock=each, backlog=backlog) for each in sockets]
+        servers: list[asyncio.Server] = []
         try:
+            for each in sockets:
+                server = await asyncio.start_server(serve, sock=each, backlog=backlog)
+                servers.append(server)
             await self._stop.wait()
             await context.terminated.set()
         finally:
-            for each in servers:
-                each.close()
+            for server in servers:
+                server.close()
             if connections:
                 _, left = await asyncio.wait(connections, timeout=self._grace_s)
                 for connection in left:

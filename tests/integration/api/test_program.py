@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,11 +16,12 @@ import pytest
 import yaml
 from tests.support.control_plane import free_port
 from tests.support.facade import StoredResources
+from tests.support.facade_process import START_S
 from tests.support.ipv6 import has_ipv6
 from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
-from onair_api.__main__ import FULL_COLLECTION_AFTER
+from onair_api.__main__ import FULL_COLLECTION_AFTER, NOT_STARTED
 from onair_crds.shapes import JsonObject
 
 
@@ -27,7 +29,8 @@ from onair_crds.shapes import JsonObject
 def config(tmp_path: Path, resources: StoredResources) -> Path:
     path = tmp_path / "config.yaml"
     settings = {
-        "listen": {"port": free_port()},
+        "listen": {"port": free_port(), "grpcPort": free_port()},
+        "ingest": {"hookPort": free_port()},
         "showNamespace": resources.shows,
         "releaseNamespace": resources.release,
     }
@@ -99,16 +102,32 @@ class FacadeProgram:
 def program(config: Path, rights: Path, tmp_path: Path) -> Iterator[FacadeProgram]:
     program = FacadeProgram(config, rights, tmp_path)
     try:
-        wait_for(program.ready, "the program is ready")
+        wait_for(program.ready, "the program is ready", START_S)
         yield program
     finally:
         program.process.kill()
         program.process.communicate()
 
 
+@pytest.mark.parametrize("name", ["port", "grpcPort"])
+def test_a_port_that_is_taken_is_named_as_the_program_ends(
+    config: Path, rights: Path, tmp_path: Path, name: str
+) -> None:
+    with socket.create_server(("0.0.0.0", yaml.safe_load(config.read_text())["listen"][name])):
+        program = FacadeProgram(config, rights, tmp_path)
+        output, _ = program.process.communicate(timeout=60)
+    assert program.process.returncode == NOT_STARTED, output
+    assert b'"event":"api.cannot_listen"' in output
+    assert b"Traceback" not in output
+
+
 @pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
-def test_the_program_serves_by_ipv6_too(program: FacadeProgram) -> None:
+def test_all_ports_of_the_program_are_served_by_both_families(program: FacadeProgram, config: Path) -> None:
     assert program.ready("[::1]")
+    settings = yaml.safe_load(config.read_text())
+    for port in (settings["listen"]["grpcPort"], settings["ingest"]["hookPort"]):
+        for host in ("127.0.0.1", "::1"):
+            socket.create_connection((host, port), 5).close()
 
 
 def test_the_program_serves_and_ends_in_order(program: FacadeProgram) -> None:

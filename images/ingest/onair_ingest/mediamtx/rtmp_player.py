@@ -50,6 +50,11 @@ class MediaServer:
         return cls(parts.hostname or "", parts.port or _RTMP_PORT, password)
 
     @property
+    def authority(self) -> str:
+        """Host and port as a url has them."""
+        return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+    @property
     def query(self) -> str:
         """What is added to a stream's name."""
         return f"?user=gateway&pass={quote(self.password, safe='')}" if self.password else ""
@@ -92,7 +97,7 @@ class RtmpPlayer:
 
     def _connect(self, writer: asyncio.StreamWriter) -> None:
         app = self._path.rpartition("/")[0]
-        address = f"rtmp://{self._server.host}:{self._server.port}/{app}"
+        address = f"rtmp://{self._server.authority}/{app}"
         size = struct.pack(">I", chunks.OUT_CHUNK_SIZE)
         writer.writelines(message_chunks(_CONTROL, chunks.SET_CHUNK_SIZE, 0, 0, size))
         properties = {

@@ -210,10 +210,10 @@ async def test_a_new_leader_ends_what_is_shown_in_the_room_of_a_project_that_is_
     await operated_namespace.client.delete(CUSTOM["Project"], operated_namespace.namespace, "show")
     async with operated_namespace.operator(**stage.settings):
         # It is to lead first, and to look at all that is there. The room goes too, before or after the
-        # preview: who was disconnected by that keeps the participants that they knew.
+        # preview: anybody who was disconnected by that keeps the participants that they knew.
         await anna.disconnected(20)
         await seconds_until(lambda: stage.previews() == 0, "it is not wanted any more")
-        assert not has_room(server, stage.room)
+        await seconds_until(lambda: not has_room(server, stage.room), "the room is closed")
 
 
 async def test_previews_are_back_with_the_room_server_and_with_the_gateway(

@@ -53,3 +53,8 @@ async def played(said: bytes) -> int | None:
 @example(b"".join(message_chunks(3, COMMAND_AMF0, 0, 0, amf.encode("_result", 2.0, None, -1.0))))
 def test_whatever_a_server_says_is_played_or_refused(said: bytes) -> None:
     asyncio.run(played(said))
+
+
+@pytest.mark.parametrize("authority", ["127.0.0.1:1936", "[2001:db8::1]:1936", "media.example.org:1936"])
+def test_a_server_is_named_as_its_url_names_it(authority: str) -> None:
+    assert MediaServer.at(f"rtmp://{authority}/live", "").authority == authority

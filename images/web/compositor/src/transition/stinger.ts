@@ -52,8 +52,7 @@ export class Stingers {
   /** Plays one over the switch; null where its video cannot be played now. */
   run({url, volume, cutPointMs}: Stinger, outgoing: SceneView, incoming: SceneView): Running | null {
     const loaded = this.load(url), {video, picture, bus} = loaded;
-    // One that goes back to its beginning has no picture for a moment
-    if (video.error || (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA && !video.seeking)) return null;
+    if (video.error || (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA && !isRewinding(video))) return null;
     const voice = loaded.voice ??= voiceOf(video, bus);
     const cover = Object.assign(document.createElement('div'), {className: 'cover'});
     cover.style.zIndex = '2';
@@ -126,6 +125,11 @@ export class Stingers {
     }
     return loaded;
   }
+}
+
+/** Whether it goes back to its beginning, which is there: it has no frame for a moment. */
+function isRewinding({seeking, buffered}: HTMLVideoElement): boolean {
+  return seeking && buffered.length > 0 && buffered.start(0) <= 0;
 }
 
 function voiceOf(video: HTMLVideoElement, bus: Bus): Voice {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import pytest
 from tests.support.ipv6 import has_ipv6
 
-from onair_api.connection.listening_sockets import listening_sockets
+from onair_api.connection.bound_sockets import bound_sockets
 
 NEEDS_IPV6 = pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
 
@@ -30,7 +32,7 @@ def bound() -> Iterator[ExitStack]:
 
 
 def listening(stack: ExitStack, host: str | None, port: int = 0) -> list[socket.socket]:
-    sockets = listening_sockets(host, port)
+    sockets = bound_sockets(host, port)
     for each in sockets:
         stack.enter_context(each).listen()
     return sockets
@@ -56,16 +58,36 @@ def test_without_ipv6_it_is_ipv4_alone(bound: ExitStack, monkeypatch: pytest.Mon
 
     def without_ipv6(family: int, kind: int) -> socket.socket:
         if family == socket.AF_INET6:
-            raise OSError(97, "Address family not supported by protocol")
+            raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
         return made(family, kind)
 
     monkeypatch.setattr(socket, "socket", without_ipv6)
     assert [each.family for each in listening(bound, None)] == [socket.AF_INET]
 
 
-def test_a_port_that_is_taken_is_refused_and_nothing_is_kept_of_it(bound: ExitStack) -> None:
-    taken = listening(bound, "127.0.0.1")[0].getsockname()[1]
+def open_files() -> set[str]:
+    return {each.name for each in Path("/proc/self/fd").iterdir()}
+
+
+@NEEDS_IPV6
+def test_a_port_that_one_family_has_taken_is_refused_and_no_socket_of_the_other_is_left(
+    bound: ExitStack,
+) -> None:
+    taken = listening(bound, "::1")[0].getsockname()[1]
+    before = open_files()
     with pytest.raises(OSError, match="in use"):
-        listening_sockets(None, taken)
-    bound.close()
-    listening(bound, None, taken)
+        bound_sockets(None, taken)
+    assert open_files() == before
+
+
+def test_only_a_kernel_without_ipv6_is_served_by_ipv4_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = socket.socket
+
+    def no_more(family: int, kind: int) -> socket.socket:
+        if family == socket.AF_INET6:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return made(family, kind)
+
+    monkeypatch.setattr(socket, "socket", no_more)
+    with pytest.raises(OSError, match="Too many"):
+        bound_sockets(None, 0)
