@@ -43,13 +43,13 @@ def parts_on(disk: Path) -> int:
 
 
 async def test_leftovers_are_taken_by_their_place_alone_and_else_removed(tmp_path: Path) -> None:
-    for name in ("one.1", "one.2", "two.1"):
+    for name in ("one.9-1-0", "one.9-2-0", "two.9-3-0"):
         (tmp_path / name).mkdir()
     leftovers = Leftovers(tmp_path, Budget())
-    assert [each.name for each in leftovers.take("one")] == ["one.1", "one.2"]
+    assert [each.name for each in leftovers.take("one")] == ["one.9-1-0", "one.9-2-0"]
     assert leftovers.take("one") == []
     await leftovers.purge(leftovers.folders)
-    assert names_in(tmp_path) == {"one.1", "one.2"}
+    assert names_in(tmp_path) == {"one.9-1-0", "one.9-2-0"}
     assert Leftovers(tmp_path / "none", Budget()).take("one") == []
 
 
