@@ -150,7 +150,7 @@ def test_no_secret_is_anywhere_but_in_secrets(
         FfmpegEncoder(foreign.push_url(given["key of a pull"])),
     ):
         receiver.wait_ready(f"live/{given['stream key']}", 60)
-        cluster.until("its page reads the source", lambda: is_read(cluster), 60)
+        cluster.until("its page reads the source", lambda: is_read(cluster), 120)
         for flowing in (by_rtmp, by_srt, pulled):
             cluster.until("each source is connected", partial(is_connected, cluster, flowing), 60)
         cluster.until("it is pulled with the password", lambda: foreign.is_read(given["key of a pull"]))

@@ -226,7 +226,7 @@ def in_series(air: OnAir, view: LiveView) -> bool:
 
 def test_a_change_without_an_animation_ends_the_one_of_its_property_alone(air: OnAir, view: LiveView) -> None:
     with view.recording() as recording, air.showing(view, moving=small(RED, 40)) as scene:
-        scene.patch("moving", x=600, y=340, requestAnimation=[animation("*", duration=2500)])
+        scene.patch("moving", x=600, y=340, requestAnimation=[animation("*", duration=5000)])
         view.until("on its way", lambda pixels: (box(pixels, RED) or (0,))[0] > 150)
         scene.patch("moving", x=20)
         view.until("the end of the rest", lambda pixels: (box(pixels, RED) or (9,) * 4)[:2] == (20, 340))
