@@ -93,7 +93,7 @@ def places(cluster: LocalCluster) -> Iterator[tuple[str, str]]:
                 f"log of {name}",
                 cluster.kubectl("-n", namespace, "logs", name, "--all-containers", "--tail=-1"),
             )
-            yield from _metrics(cluster, namespace, pod)
+            yield from metrics_of(cluster, namespace, pod)
     for node in nodes(cluster):
         yield f"log of {node}", on_node(node, "journalctl --no-pager -o cat")
         kept = " ".join(f"/var/log/pods/{each}_*/*/*.log*" for each in namespaces(cluster))
@@ -102,7 +102,8 @@ def places(cluster: LocalCluster) -> Iterator[tuple[str, str]]:
             yield f"{what} on {node}", on_node(node, f"cat /proc/[0-9]*/{file} | tr '\\0' ' '")
 
 
-def _metrics(cluster: LocalCluster, namespace: str, pod: Document) -> Iterator[tuple[str, str]]:
+def metrics_of(cluster: LocalCluster, namespace: str, pod: Document) -> Iterator[tuple[str, str]]:
+    """What each of a pod's ports of metrics says."""
     name = pod["metadata"]["name"]
     for container in pod["spec"]["containers"]:
         for port in container.get("ports", []):

@@ -15,6 +15,7 @@ import pytest
 from tests.support.canaries import (
     PROGRAMS,
     core_dumps,
+    metrics_of,
     nodes,
     on_node,
     places,
@@ -150,7 +151,7 @@ def test_no_secret_is_anywhere_but_in_secrets(
         FfmpegEncoder(foreign.push_url(given["key of a pull"])),
     ):
         receiver.wait_ready(f"live/{given['stream key']}", 60)
-        cluster.until("its page reads the source", lambda: is_read(cluster), 120)
+        cluster.until("its page reads the source", lambda: is_read(cluster), 60)
         for flowing in (by_rtmp, by_srt, pulled):
             cluster.until("each source is connected", partial(is_connected, cluster, flowing), 60)
         cluster.until("it is pulled with the password", lambda: foreign.is_read(given["key of a pull"]))
@@ -290,8 +291,9 @@ def is_read(cluster: LocalCluster) -> bool:
     """Whether an encoder reads a source from a gateway."""
     readers = [
         float(line.rpartition(" ")[2])
-        for place, text in places(cluster)
-        if place.startswith("metrics of onair-ingest")
+        for pod in cluster.list("pod", namespace=SYSTEM)
+        if pod["metadata"]["name"].startswith("onair-ingest")
+        for _, text in metrics_of(cluster, SYSTEM, pod)
         for line in text.splitlines()
         if line.startswith("onair_ingest_readers")
     ]
