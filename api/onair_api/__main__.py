@@ -33,7 +33,7 @@ from onair_crds.runtime.garbage import short_collections
 log = structlog.get_logger()
 
 NOT_STARTED = 3
-"""The exit code of uvicorn for it."""
+"""Exit code of a server that could not begin, as uvicorn's own is."""
 CONNECTIONS_POLL_S = 0.02
 FULL_COLLECTION_AFTER = 60
 """Middle collections of garbage. A full one takes 0.1 s where a thousand streams are open."""

@@ -6,9 +6,7 @@ import errno
 import socket
 from contextlib import ExitStack
 
-EVERYWHERE = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}  # noqa: S104 - a pod's addresses come as it runs
-ATTEMPTS = 5
-"""At a port that is free of both families."""
+WILDCARDS = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}  # noqa: S104 - a pod's addresses come as it runs
 
 
 def bound_sockets(host: str | None, port: int) -> list[socket.socket]:
@@ -16,23 +14,12 @@ def bound_sockets(host: str | None, port: int) -> list[socket.socket]:
 
     Args:
         host: IPv4 or IPv6; None: all of both, if the kernel has IPv6.
-        port: 0 takes a free one, the same of both.
+        port: the same of both; 0 takes one that is free of the first.
 
     Raises:
         OSError: it is not to be had.
     """
-    hosts = EVERYWHERE if host is None else {_family(host): host}
-    for _ in range(ATTEMPTS if port == 0 else 1):
-        try:
-            return _bound(hosts, port)
-        except OSError as error:
-            failure = error
-            if error.errno != errno.EADDRINUSE:
-                break
-    raise failure
-
-
-def _bound(hosts: dict[socket.AddressFamily, str], port: int) -> list[socket.socket]:
+    hosts = WILDCARDS if host is None else {_family(host): host}
     with ExitStack() as stack:
         bound: list[socket.socket] = []
         for family, each in hosts.items():

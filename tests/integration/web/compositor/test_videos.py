@@ -152,13 +152,19 @@ STINGER = "document.querySelector('.cover video')"
 SHOWN = "document.querySelector('.scene.shown').dataset.layout"
 
 
+async def with_stinger(page: Compositor) -> list[dict[str, Any]]:
+    """Begins one over the switch from the first to the second of two layouts, which it returns."""
+    layouts = stung(page, "stinger.webm", 1000)
+    await page.agent.send(state(*layouts))
+    await page.stinger_loaded()
+    await page.agent.send(state(*layouts, selectedLayoutId="two"))
+    await page.tab.until(STINGER)
+    return layouts
+
+
 async def test_a_stinger_covers_the_cut_that_its_own_time_makes(chromium: str) -> None:
     async with compositor(chromium, state(scene()), MEDIA) as page:
-        layouts = stung(page, "stinger.webm", 1000)
-        await page.agent.send(state(*layouts))
-        await page.stinger_loaded()
-        await page.agent.send(state(*layouts, selectedLayoutId="two"))
-        await page.tab.until(STINGER)
+        await with_stinger(page)
         await page.tab.evaluate(f"{STINGER}.pause()")
         for at_s, layout in ((0, "one"), (0.5, "one"), (0.9, "one"), (1.1, "two"), (1.5, "two")):
             await page.tab.evaluate(
@@ -204,11 +210,7 @@ NOTES_STINGERS = f"""new MutationObserver(() => {{ window.came ??= {STINGER}; }}
 
 async def test_a_stinger_that_still_goes_back_to_its_beginning_is_played_again(chromium: str) -> None:
     async with compositor(chromium, state(scene()), MEDIA) as page:
-        layouts = stung(page, "stinger.webm", 1000)
-        await page.agent.send(state(*layouts))
-        await page.stinger_loaded()
-        await page.agent.send(state(*layouts, selectedLayoutId="two"))
-        await page.tab.until(STINGER)
+        layouts = await with_stinger(page)
         await page.tab.evaluate(REWINDS_SLOWLY)
         await page.tab.until("window.rewinding")
         await page.agent.send(state(*layouts))

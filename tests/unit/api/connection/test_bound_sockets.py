@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -53,16 +54,29 @@ def test_with_a_host_it_is_that_alone(bound: ExitStack, host: str, other: str) -
     assert reached(port, host, other) == [host]
 
 
-def test_without_ipv6_it_is_ipv4_alone(bound: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
+def refuse_ipv6(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Has no socket of IPv6 made, for this reason."""
     made = socket.socket
 
-    def without_ipv6(family: int, kind: int) -> socket.socket:
+    def make(family: int, kind: int) -> socket.socket:
         if family == socket.AF_INET6:
-            raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+            raise OSError(number, os.strerror(number))
         return made(family, kind)
 
-    monkeypatch.setattr(socket, "socket", without_ipv6)
+    monkeypatch.setattr(socket, "socket", make)
+
+
+def test_without_ipv6_in_the_kernel_it_is_ipv4_alone(
+    bound: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_ipv6(monkeypatch, errno.EAFNOSUPPORT)
     assert [each.family for each in listening(bound, None)] == [socket.AF_INET]
+
+
+def test_without_ipv6_for_another_reason_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_ipv6(monkeypatch, errno.EMFILE)
+    with pytest.raises(OSError, match="Too many"):
+        bound_sockets(None, 0)
 
 
 def open_files() -> set[str]:
@@ -78,16 +92,3 @@ def test_a_port_that_one_family_has_taken_is_refused_and_no_socket_of_the_other_
     with pytest.raises(OSError, match="in use"):
         bound_sockets(None, taken)
     assert open_files() == before
-
-
-def test_only_a_kernel_without_ipv6_is_served_by_ipv4_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = socket.socket
-
-    def no_more(family: int, kind: int) -> socket.socket:
-        if family == socket.AF_INET6:
-            raise OSError(errno.EMFILE, "Too many open files")
-        return made(family, kind)
-
-    monkeypatch.setattr(socket, "socket", no_more)
-    with pytest.raises(OSError, match="Too many"):
-        bound_sockets(None, 0)
