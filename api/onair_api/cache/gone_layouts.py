@@ -7,8 +7,10 @@ deleted as its client wants it.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
+from collections.abc import Callable
 from typing import NamedTuple
+
+from cachetools import TTLCache
 
 from onair_crds.kube.store import Entry
 
@@ -27,19 +29,15 @@ class Place(NamedTuple):
 class GoneLayouts:
     """Remembers where deleted layouts were, for a while."""
 
-    def __init__(self) -> None:
-        self._places: OrderedDict[str, tuple[float, Place]] = OrderedDict()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._places: TTLCache[str, Place] = TTLCache(MOST, KEPT_S, clock)
 
     def remember(self, layout: Entry) -> None:
-        self._places[layout.name] = (time.monotonic() + KEPT_S, place_of(layout))
-        self._places.move_to_end(layout.name)
-        if len(self._places) > MOST:
-            self._places.popitem(last=False)
+        self._places[layout.name] = place_of(layout)
 
     def place(self, name: str) -> Place | None:
         """Where a layout was that went within the last minute."""
-        until, place = self._places.get(name, (0.0, None))
-        return place if until > time.monotonic() else None
+        return self._places.get(name)
 
 
 def place_of(layout: Entry) -> Place:

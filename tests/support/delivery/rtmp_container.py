@@ -10,6 +10,7 @@ from typing import Self
 import httpx
 from tests.support.docker import address_of, docker, remove
 from tests.support.plain_http import NO_TLS
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 
@@ -71,6 +72,10 @@ class RtmpContainer:
         """Id of the connection that publishes a stream."""
         source = self.path(key).get("source") or {}
         return source.get("id")
+
+    def wait_publisher(self, key: str) -> str:
+        """Waits until a stream has come; the encoder says a moment earlier that it is connected."""
+        return wait_for(lambda: self.publisher(key), f"{key} at the far end", 10, poll_s=0.02)
 
     def received(self, key: str) -> int:
         return int(self.path(key).get("bytesReceived", 0))

@@ -142,9 +142,9 @@ class ChangeAnnouncer:
 
     def _may_have_details(self, change: ResourceChange) -> bool:
         note = change.note
-        return (
-            note is not None and change.kind == LAYOUT and note.may_have_details and self._details.available
-        )
+        if note is None or change.kind != LAYOUT or not note.may_have_details:
+            return False
+        return self._details.may_have(note.nonce)
 
     def _is_large(self, change: ResourceChange) -> bool:
         after = change.after

@@ -1,4 +1,7 @@
-"""Keeps in Redis, for a minute, what the event of a write says beyond the difference of two versions."""
+"""Keeps for a minute what the event of a write says beyond the difference of two versions.
+
+The replica that writes remembers it, and does not depend on Redis for it; the other ones find it in Redis.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Awaitable, Callable
 
 import orjson
 import structlog
+from cachetools import TTLCache
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
@@ -16,6 +20,8 @@ log = structlog.get_logger()
 
 KEY = "onair:batch:{}"
 KEEP_S = 60
+OWN_BYTES = 16 * 1024 * 1024
+"""The newest of what this replica wrote."""
 LOOKUP_TIMEOUT_S = 0.25
 LOOKS = 10
 """None takes more of that time than its part: that this process did not run is not the fault of Redis."""
@@ -27,32 +33,43 @@ class EventDetails:
     def __init__(self, redis: Redis | None, connected: Callable[[], bool]) -> None:
         self._redis = redis
         self._connected = connected
+        self._own: TTLCache[str, bytes] = TTLCache(OWN_BYTES, KEEP_S, getsizeof=len)
 
-    @property
-    def available(self) -> bool:
-        return self._redis is not None and self._connected()
+    def may_have(self, nonce: str) -> bool:
+        """Whether it is worth a look: this replica wrote them, or there is a Redis that may have them."""
+        return nonce in self._own or self._shared is not None
 
     async def keep(self, nonce: str, details: JsonObject) -> bool:
         """Never fails the write: where details cannot be kept, the event says what the difference says."""
-        if self._redis is None or not self._connected():
-            return False
+        is_kept = False
         try:
-            await self._redis.set(KEY.format(nonce), orjson.dumps(details), ex=KEEP_S)
+            text = orjson.dumps(details)
+            if len(text) <= OWN_BYTES:
+                self._own[nonce] = text
+                is_kept = True
+            if redis := self._shared:
+                await redis.set(KEY.format(nonce), text, ex=KEEP_S)
+                is_kept = True
         except (TimeoutError, RedisError, OSError, orjson.JSONEncodeError) as error:
             log.warning("event_details.not_kept", error=type(error).__name__)
-            return False
-        return True
+        return is_kept
 
     async def find(self, nonce: str) -> JsonObject | None:
-        if self._redis is None or not self._connected():
-            return None
         try:
-            text = await _in_time(self._redis.get(KEY.format(nonce)))
+            text = self._own.get(nonce) or await self._look(nonce)
             value = orjson.loads(text) if text else None
         except (TimeoutError, RedisError, OSError, orjson.JSONDecodeError) as error:
             log.warning("event_details.not_found", error=type(error).__name__)
             return None
         return value if isinstance(value, dict) else None
+
+    @property
+    def _shared(self) -> Redis | None:
+        return self._redis if self._connected() else None
+
+    async def _look(self, nonce: str) -> bytes | str | None:
+        redis = self._shared
+        return await _in_time(redis.get(KEY.format(nonce))) if redis else None
 
 
 async def _in_time(lookup: Awaitable[bytes | str | None]) -> bytes | str | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
 from collections.abc import Callable
 
 import orjson
 import structlog
+from cachetools import TTLCache
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
@@ -28,25 +27,18 @@ class SessionStore:
         self._redis = redis
         self._connected = connected
         self._keep_s = keep_s
-        self._local: OrderedDict[str, tuple[float, ClosedSession]] = OrderedDict()
+        self._local: TTLCache[str, ClosedSession] = TTLCache(MAX_LOCAL, keep_s)
 
     async def keep(self, user_id: str, session_id: str, closed: ClosedSession) -> None:
         key = KEY.format(user_id, session_id)
         if not await self._store(key, closed):
-            self._local[key] = (time.monotonic() + self._keep_s, closed)
-            self._local.move_to_end(key)
-        while self._local and (
-            len(self._local) > MAX_LOCAL or next(iter(self._local.values()))[0] < time.monotonic()
-        ):
-            self._local.popitem(last=False)
+            self._local[key] = closed
 
     async def take(self, user_id: str, session_id: str) -> ClosedSession | None:
         """Removes the closed session of this user and id, and returns it."""
         key = KEY.format(user_id, session_id)
-        expires, local = self._local.pop(key, (0.0, None))
-        if local is not None and expires > time.monotonic():
-            return local
-        return await self._fetch(key)
+        local: ClosedSession | None = self._local.pop(key, None)
+        return local or await self._fetch(key)
 
     async def _store(self, key: str, closed: ClosedSession) -> bool:
         if self._redis is None or not self._connected():

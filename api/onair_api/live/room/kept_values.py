@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
+from typing import NamedTuple
 
 import structlog
+from cachetools import TLRUCache
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
@@ -19,6 +19,11 @@ MOST_IN_MEMORY = 20_000
 PREFIX = "onair:room:"
 
 
+class KeptValue(NamedTuple):
+    value: str
+    life_s: int
+
+
 class KeptValues:
     def __init__(self, redis: RedisSettings) -> None:
         self._redis: Redis | None = None
@@ -30,7 +35,7 @@ class KeptValues:
                 decode_responses=True,
                 **connection_options(redis),
             )
-        self._memory: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._memory: TLRUCache[str, KeptValue] = TLRUCache(MOST_IN_MEMORY, _end_of)
 
     async def close(self) -> None:
         if self._redis is not None:
@@ -77,14 +82,15 @@ class KeptValues:
                 _unreachable(error)
 
     def _remembered(self, key: str) -> str | None:
-        until, value = self._memory.get(key, (0.0, ""))
-        return value if until > time.monotonic() else None
+        kept = self._memory.get(key)
+        return kept.value if kept else None
 
     def _remember(self, key: str, value: str, life_s: int) -> None:
-        self._memory[key] = time.monotonic() + life_s, value
-        self._memory.move_to_end(key)
-        if len(self._memory) > MOST_IN_MEMORY:
-            self._memory.popitem(last=False)
+        self._memory[key] = KeptValue(value, life_s)
+
+
+def _end_of(_: str, kept: KeptValue, now_s: float) -> float:
+    return now_s + kept.life_s
 
 
 def _unreachable(error: Exception) -> None:

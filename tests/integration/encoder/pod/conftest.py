@@ -47,8 +47,7 @@ def hostile_show(tmp_path_factory: pytest.TempPathFactory, far_end: RtmpContaine
         show = HostileShow(pair, far_end, site)
         show.calm_down()
         pair.wait_phase("running")
-        pair.wait_for(lambda: far_end.path(KEY).get("ready"), "at the far end")
-        show.connection = far_end.publisher(KEY)
+        show.connection = far_end.wait_publisher(KEY)
         yield show
 
 

@@ -11,6 +11,12 @@ from tests.support.pod_pair import PodPair, programme
 pytestmark = pytest.mark.media
 
 
+def publish(pair: PodPair, page: str, far_end: RtmpContainer, key: str) -> None:
+    pair.put(programme(page, far_end, key))
+    pair.wait_connected(key)
+    far_end.wait_publisher(key)
+
+
 def replace(pair: PodPair) -> int:
     """Tells the pod that another one takes its place; the status of the response."""
     return pair.http.put("/v1/contact", content=b'{"replaced": true}', headers=pair.token()).status_code
@@ -29,8 +35,7 @@ def terminate(pair: PodPair) -> None:
 def test_a_pod_that_yields_closes_its_streams_and_stays_away(
     pair: PodPair, page: str, far_end: RtmpContainer
 ) -> None:
-    pair.put(programme(page, far_end, "yields"))
-    pair.wait_connected("yields")
+    publish(pair, page, far_end, "yields")
     assert replace(pair) == 204
     pair.wait_for(lambda: not far_end.path("yields"), "closed")
     assert pair.kill("encoder", "onair_encoder agent")
@@ -44,12 +49,9 @@ def test_a_pod_that_yields_closes_its_streams_and_stays_away(
 def test_a_pod_that_is_deleted_ends_its_streams_as_the_operator_wants(
     pair: PodPair, page: str, far_end: RtmpContainer
 ) -> None:
-    pair.put(programme(page, far_end, "deleted"))
-    pair.wait_connected("deleted")
-    publisher = far_end.publisher("deleted")
+    publish(pair, page, far_end, "deleted")
     terminate(pair)
     assert pair.put(programme(page, far_end, "deleted", stop=True)).status_code == 200
-    assert publisher is not None
     pair.wait_for(lambda: not is_running(pair), "ended")
     assert pair.logged("program.finished") == 1
     assert not far_end.path("deleted")

@@ -26,7 +26,7 @@ def test_a_show_from_its_first_frame_to_its_end(pair: PodPair, page: str, far_en
 
     nowhere = ProgramDestination(id="gone", type="RTMP", url="rtmp://127.0.0.1:9/live", key="s3cret")
     both = programme(page, far_end, "one", "two")
-    first = far_end.publisher("one")
+    first = far_end.wait_publisher("one")
     pair.put(both.model_copy(update={"destinations": [*both.destinations, nowhere]}))
     pair.wait_connected("one", "two")
     pair.wait_for(lambda: pair.states()["gone"].last_error, "refused")

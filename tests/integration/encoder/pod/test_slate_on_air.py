@@ -30,7 +30,7 @@ def test_an_unreachable_page_is_named_and_covered_by_a_slate(
     assert len(frames) > 40
     assert is_slate(frames[-20:])
     assert loudness(far_end.read_url("dark"), 1) < 0.001
-    connection = far_end.publisher("dark")
+    connection = far_end.wait_publisher("dark")
     on_air = pair.wait_phase("running")
     assert on_air.on_slate
     assert on_air.first_frame
@@ -62,8 +62,7 @@ def test_the_replacement_of_a_display_or_a_sound_server_is_on_air(
     key = f"after-{server}"
     pair.put(programme(page, far_end, key))
     pair.wait_phase("running")
-    pair.wait_for(lambda: far_end.path(key)["ready"], "at the far end")
-    connection = far_end.publisher(key)
+    connection = far_end.wait_publisher(key)
     pair.kill("browser", server)
     pair.wait_for(lambda: pair.logged("inputs.replaced"), "noticed", 20)
 
@@ -82,7 +81,7 @@ def test_an_ffmpeg_that_is_silent_is_covered_by_the_slate_and_replaced(
     pair.put(programme(page, far_end, "silent"))
     pair.wait_phase("running")
     pair.wait_connected("silent")
-    connection = far_end.publisher("silent")
+    connection = far_end.wait_publisher("silent")
     pair.wait_for(lambda: pair.kill("encoder", "x11grab", signal.SIGSTOP), "stopped")
     pair.wait_for(lambda: pair.status().on_slate, "on the slate", 5)
     assert pair.status().phase == "running"

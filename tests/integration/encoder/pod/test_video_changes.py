@@ -25,7 +25,7 @@ def test_video_is_changed_while_live(pair: PodPair, page: str, far_end: RtmpCont
     pair.put(before)
     pair.wait_phase("running")
     pair.wait_connected("changing")
-    connection = far_end.publisher("changing")
+    connection = far_end.wait_publisher("changing")
     streams = pair.metrics()["onair_encoder_streams_total"]
 
     # What decoders accept within a stream needs no new connection

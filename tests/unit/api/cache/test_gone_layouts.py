@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from tests.support.settable_clock import SettableClock
 
 from onair_api.cache import gone_layouts
 from onair_api.cache.gone_layouts import GoneLayouts, Place
@@ -26,8 +25,9 @@ def document(name: str, **metadata: object) -> Document:
     }
 
 
-def test_a_layout_that_is_deleted_is_known_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    view = View()
+def test_a_layout_that_is_deleted_is_known_for_a_while() -> None:
+    view, clock = View(), SettableClock(100.0)
+    view.gone_layouts = GoneLayouts(clock)
     view.update(LAYOUT, document("a"))
     view.update(PROJECT, document("p"))
     assert view.gone_layouts.place("a") is None
@@ -37,8 +37,7 @@ def test_a_layout_that_is_deleted_is_known_for_a_while(monkeypatch: pytest.Monke
     view.remove(PROJECT, "p", "uid-p")
     assert view.gone_layouts.place("a") == Place("c", "p", "uid-p")
     assert view.gone_layouts.place("p") is None
-    now = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: now + gone_layouts.KEPT_S)
+    clock.now += gone_layouts.KEPT_S
     assert view.gone_layouts.place("a") is None
 
 

@@ -1,22 +1,25 @@
-"""Layer updates while Redis is frozen: only those with more than a difference shows wait for it."""
+"""Layer updates while Redis is frozen or gone: who waits for it, and who does not even need it."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
-from tests.support.facade import FacadeThread, User
+from tests.support.facade import FacadeThread, StartFacade, User
+from tests.support.fixtures.facade import STREAMS, redis_connected
 from tests.support.layouts import LayoutClient, layout
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
 from onair_api.event.changes.event_details import LOOKUP_TIMEOUT_S, EventDetails
+from onair_api.settings import RedisSettings
 from onair_crds.shapes import JsonObject
 
 ANIMATION = [{"properties": ["x"], "durationMs": 300}]
@@ -35,8 +38,7 @@ class FollowedLayer:
         self.canvas.patch(self.layer_id, **body)
 
     def next(self) -> JsonObject:
-        (result,) = events_of(self.stream, 1)
-        return result["event"]["payload"]["layer"]["update"]  # type: ignore[no-any-return]
+        return update_in(self.stream)
 
     def drag(self, x: int) -> float:
         """Seconds from a plain update to its event."""
@@ -46,14 +48,35 @@ class FollowedLayer:
         return time.monotonic() - started
 
 
+def update_in(stream: WebSocket) -> JsonObject:
+    """The next event of a stream, which is a layer's update."""
+    (result,) = events_of(stream, 1)
+    return result["event"]["payload"]["layer"]["update"]  # type: ignore[no-any-return]
+
+
+@contextmanager
+def following(facade: FacadeThread, host: User, canvas: LayoutClient) -> Iterator[WebSocket]:
+    """A stream of what happens to a layout's layers."""
+    with WebSocket(facade, host.token) as stream:
+        stream.subscribe("*:EVENT_TYPE_LAYER:*", layoutId=canvas.id)
+        yield stream
+
+
 @pytest.fixture
 def layer(own: FacadeThread, sign_in: SignIn) -> Iterator[FollowedLayer]:
     host = sign_in(facade=own)
     canvas = layout(host.project())
     layer_id = canvas.add(x=0)["id"]
-    with WebSocket(own, host.token) as stream:
-        stream.subscribe("*:EVENT_TYPE_LAYER:EVENT_SUB_TYPE_UPDATE", layoutId=canvas.id)
+    with following(own, host, canvas) as stream:
         yield FollowedLayer(host, canvas, layer_id, stream)
+
+
+@pytest.fixture
+def other(start_facade: StartFacade, redis: RedisServer) -> Iterator[FacadeThread]:
+    """Another replica with the same Redis."""
+    with start_facade(redis=RedisSettings(url=redis.url), events=STREAMS) as facade:
+        wait_for(lambda: redis_connected(facade), "Redis is connected")
+        yield facade
 
 
 async def test_a_process_that_does_not_run_for_a_while_finds_what_redis_has_answered(redis_url: str) -> None:
@@ -80,10 +103,28 @@ def test_a_plain_drag_does_not_wait_for_a_frozen_redis(
     assert (animated["x"], animated["requestAnimation"][0]["durationMs"]) == (9, 300)
 
 
-def test_an_animated_update_arrives_without_its_animation_when_redis_freezes(
-    redis: RedisServer, layer: FollowedLayer
+def test_an_animated_update_loses_its_animation_in_other_replicas_alone_when_redis_freezes(
+    redis: RedisServer, layer: FollowedLayer, other: FacadeThread
 ) -> None:
-    redis.freeze()
-    layer.patch(x=1, requestAnimation=ANIMATION)
-    update = layer.next()
-    assert (update["x"], update["requestAnimation"]) == (1, [])
+    with following(other, layer.host, layer.canvas) as elsewhere:
+        redis.freeze()
+        layer.patch(x=1, requestAnimation=ANIMATION)
+        update = layer.next()
+        assert (update["x"], update["requestAnimation"][0]["durationMs"]) == (1, 300)
+        update = update_in(elsewhere)
+        assert (update["x"], update["requestAnimation"]) == (1, [])
+
+
+def test_a_batch_is_one_event_where_it_was_made_while_there_is_no_redis(
+    own: FacadeThread, redis: RedisServer, layer: FollowedLayer, other: FacadeThread
+) -> None:
+    with following(other, layer.host, layer.canvas) as elsewhere:
+        redis.stop()
+        wait_for(lambda: not redis_connected(own) and not redis_connected(other), "Redis is gone")
+        layer.canvas.batch({"update": {"id": layer.layer_id, "x": 5}}, {"create": {"type": "square"}})
+        (result,) = events_of(layer.stream, 1)
+        batch = result["event"]["payload"]["layer"]["batch"]
+        assert [sorted(each) for each in batch["layers"]] == [["update"], ["create"]]
+        told = [each["event"]["payload"]["layer"] for each in events_of(elsewhere, 2)]
+        assert [sorted(each) for each in told] == [["update"], ["create"]]
+        assert told[0]["update"]["x"] == 5

@@ -6,9 +6,11 @@ import asyncio
 from typing import Any
 
 import orjson
+import pytest
 from tests.support.announcer import AnnouncerWatch, collection, document, project
 
 from onair_api.cache.watched_kinds import LAYOUT
+from onair_api.event.changes import event_details
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.event import Event
 from onair_api.writes.request_note import RequestNote
@@ -25,8 +27,7 @@ class DelayedEventDetails(EventDetails):
         self.looked_up: list[str] = []
         self.responds = asyncio.Event()
 
-    @property
-    def available(self) -> bool:
+    def may_have(self, nonce: str) -> bool:
         return True
 
     async def find(self, nonce: str) -> Any:
@@ -82,3 +83,26 @@ async def test_details_of_another_version_that_did_not_announce_them_are_looked_
     await watch.arrive(1)
     assert layer_of(watch.events[0])["requestAnimation"] == [{"durationMs": 5}]
     assert watch.events[0].session_id == "s1"
+
+
+async def test_what_this_replica_wrote_is_found_without_redis() -> None:
+    details = EventDetails(None, lambda: False)
+    assert not details.may_have("n1")
+    assert await details.keep("n1", {"batch": {"layers": []}})
+    assert details.may_have("n1")
+    assert await details.find("n1") == {"batch": {"layers": []}}
+    assert await details.find("n2") is None
+
+
+async def test_only_the_newest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_details, "OWN_BYTES", 100)
+    details = EventDetails(None, lambda: False)
+    text = "x" * 60
+    for nonce in ("n1", "n2"):
+        assert await details.keep(nonce, {"update": text})
+    assert not details.may_have("n1")
+    assert await details.find("n2") == {"update": text}
+    assert not await details.keep("n3", {"update": 2 * text}), "it is larger than all that is remembered"
+    assert await details.find("n3") is None
+    assert await details.find("n2") == {"update": text}
+    assert not await details.keep("n4", {"update": 2**70}), "no JSON that is read again has it"
