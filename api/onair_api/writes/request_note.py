@@ -24,7 +24,7 @@ class RequestNote:
     nonce: str | None = None
     """Names the write; without one each write gets a new one."""
     has_details: bool = False
-    """More for its event is kept, under the nonce."""
+    """More for its event is kept in Redis, under the nonce."""
 
     def annotations(self) -> dict[str, str]:
         """The annotation of one write; its nonce distinguishes this write from later ones."""
@@ -44,7 +44,7 @@ class StoredNote:
     session_id: str | None
     metadata: JsonObject | None
     may_have_details: bool
-    """Details may be kept; a note of a version that did not say so may have some."""
+    """Details may be kept in Redis; a note of a version that did not say so may have some."""
 
 
 def note_of(entry: Entry | None) -> StoredNote | None:

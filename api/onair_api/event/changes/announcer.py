@@ -142,9 +142,7 @@ class ChangeAnnouncer:
 
     def _may_have_details(self, change: ResourceChange) -> bool:
         note = change.note
-        if note is None or change.kind != LAYOUT or not note.may_have_details:
-            return False
-        return self._details.may_have(note.nonce)
+        return note is not None and change.kind == LAYOUT and self._details.may_have(note)
 
     def _is_large(self, change: ResourceChange) -> bool:
         after = change.after

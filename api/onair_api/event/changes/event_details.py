@@ -14,6 +14,7 @@ from cachetools import TTLCache
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from onair_api.writes.request_note import StoredNote
 from onair_crds.shapes import JsonObject
 
 log = structlog.get_logger()
@@ -35,24 +36,22 @@ class EventDetails:
         self._connected = connected
         self._own: TTLCache[str, bytes] = TTLCache(OWN_BYTES, KEEP_S, getsizeof=len)
 
-    def may_have(self, nonce: str) -> bool:
-        """Whether it is worth a look: this replica wrote them, or there is a Redis that may have them."""
-        return nonce in self._own or self._shared is not None
+    def may_have(self, note: StoredNote) -> bool:
+        """Whether it is worth a look: this replica wrote them, or Redis is there and may have them."""
+        return note.nonce in self._own or (note.may_have_details and self._shared is not None)
 
     async def keep(self, nonce: str, details: JsonObject) -> bool:
         """Never fails the write: where details cannot be kept, the event says what the difference says."""
-        is_kept = False
         try:
             text = orjson.dumps(details)
             if len(text) <= OWN_BYTES:
                 self._own[nonce] = text
-                is_kept = True
             if redis := self._shared:
                 await redis.set(KEY.format(nonce), text, ex=KEEP_S)
-                is_kept = True
+                return True
         except (TimeoutError, RedisError, OSError, orjson.JSONEncodeError) as error:
             log.warning("event_details.not_kept", error=type(error).__name__)
-        return is_kept
+        return False
 
     async def find(self, nonce: str) -> JsonObject | None:
         try:

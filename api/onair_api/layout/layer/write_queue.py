@@ -114,12 +114,11 @@ class LayerWrites:
     async def _write(self, layout: Entry, group: list[WaitingRequest]) -> None:
         """One write for all of a group; each gets its response."""
         last = group[-1]
-        note = replace(last.note, nonce=new_nonce())
+        note = last.note
         responses: dict[WaitingRequest, JsonObject | RpcError] = {}
-        kept = False
 
         async def change(entry: Entry) -> JsonObject:
-            nonlocal kept
+            nonlocal note
             layers, scene = layers_of(entry), is_scene(entry.spec)
             for each in group:
                 try:
@@ -134,14 +133,16 @@ class LayerWrites:
                     else batch_response(layout.name, each.request, outcome.results)
                 )
             response = responses[last]
-            kept = False
+            # What an earlier attempt kept is not looked for
+            note = replace(last.note, nonce=new_nonce())
             if self._details and last.has_details and not isinstance(response, RpcError):
                 key = last.request.layers[0].key if last.alone else "batch"
                 kept = await self._details.keep(str(note.nonce), {key: event_record(response)})
+                note = replace(note, has_details=kept)
             return {**entry.spec, "layers": list(layers.values())}
 
         try:
-            await self._writer.update(layout, change, lambda: replace(note, has_details=kept))
+            await self._writer.update(layout, change, lambda: note)
         except Exception as error:  # noqa: BLE001 - those who wait for the response handle it
             for each in group:
                 _fail(each, error)

@@ -13,7 +13,7 @@ from onair_api.cache.watched_kinds import LAYOUT
 from onair_api.event.changes import event_details
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.event import Event
-from onair_api.writes.request_note import RequestNote
+from onair_api.writes.request_note import RequestNote, StoredNote
 from onair_crds.contract.labels import REQUEST_ANNOTATION
 from onair_crds.shapes import Document
 
@@ -27,8 +27,8 @@ class DelayedEventDetails(EventDetails):
         self.looked_up: list[str] = []
         self.responds = asyncio.Event()
 
-    def may_have(self, nonce: str) -> bool:
-        return True
+    def may_have(self, note: StoredNote) -> bool:
+        return note.may_have_details
 
     async def find(self, nonce: str) -> Any:
         self.looked_up.append(nonce)
@@ -85,24 +85,26 @@ async def test_details_of_another_version_that_did_not_announce_them_are_looked_
     assert watch.events[0].session_id == "s1"
 
 
+def stored(nonce: str) -> StoredNote:
+    """The note of a write whose details are not in Redis."""
+    return StoredNote(nonce, None, None, may_have_details=False)
+
+
 async def test_what_this_replica_wrote_is_found_without_redis() -> None:
     details = EventDetails(None, lambda: False)
-    assert not details.may_have("n1")
-    assert await details.keep("n1", {"batch": {"layers": []}})
-    assert details.may_have("n1")
+    assert not details.may_have(stored("n1"))
+    assert not await details.keep("n1", {"batch": {"layers": []}}), "no other replica finds them"
+    assert details.may_have(stored("n1"))
     assert await details.find("n1") == {"batch": {"layers": []}}
+    assert not details.may_have(stored("n2"))
     assert await details.find("n2") is None
 
 
 async def test_only_the_newest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_details, "OWN_BYTES", 100)
     details = EventDetails(None, lambda: False)
-    text = "x" * 60
-    for nonce in ("n1", "n2"):
-        assert await details.keep(nonce, {"update": text})
-    assert not details.may_have("n1")
-    assert await details.find("n2") == {"update": text}
-    assert not await details.keep("n3", {"update": 2 * text}), "it is larger than all that is remembered"
-    assert await details.find("n3") is None
-    assert await details.find("n2") == {"update": text}
-    assert not await details.keep("n4", {"update": 2**70}), "no JSON that is read again has it"
+    texts = {"n1": "x" * 60, "n2": "y" * 60, "n3": "larger than all that is remembered" * 4, "n4": 2**70}
+    for nonce, text in texts.items():
+        await details.keep(nonce, {"update": text})
+    assert [nonce for nonce in texts if details.may_have(stored(nonce))] == ["n2"]
+    assert await details.find("n2") == {"update": texts["n2"]}
