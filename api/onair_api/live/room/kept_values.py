@@ -20,11 +20,15 @@ PREFIX = "onair:room:"
 
 
 class KeptValue(NamedTuple):
+    """A value in memory."""
+
     value: str
     life_s: int
 
 
 class KeptValues:
+    """Values by keys, each with a life of its own."""
+
     def __init__(self, redis: RedisSettings) -> None:
         self._redis: Redis | None = None
         if redis.url:
