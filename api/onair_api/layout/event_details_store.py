@@ -11,7 +11,7 @@ class EventDetailsStore(Protocol):
     async def keep(self, nonce: str, details: JsonObject) -> bool:
         """Keeps what the event of the write with this nonce says; called before the write.
 
-        After a conflict it is called again, with another nonce and what is true then. It must not fail the
+        After a conflict it is called again, with the same nonce and what is true then. It must not fail the
         write: where details cannot be kept, the event says what the difference says.
 
         Args:
@@ -22,3 +22,6 @@ class EventDetailsStore(Protocol):
             Whether all replicas can find them; the write's annotation says so, and no other one than this
             looks for them otherwise.
         """
+
+    def forget(self, nonce: str) -> None:
+        """Takes back what an attempt kept that was not the last one."""

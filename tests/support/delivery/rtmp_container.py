@@ -75,7 +75,8 @@ class RtmpContainer:
 
     def wait_publisher(self, key: str) -> str:
         """Waits until a stream has come; the encoder says a moment earlier that it is connected."""
-        return wait_for(lambda: self.publisher(key), f"{key} at the far end", 10, poll_s=0.02)
+        what = f"{key} at the far end"
+        return wait_for(lambda: self.publisher(key), what, 10, poll_s=0.02, state=lambda: self.path(key))
 
     def received(self, key: str) -> int:
         return int(self.path(key).get("bytesReceived", 0))

@@ -14,6 +14,9 @@ from onair_crds.contract.ingest_gateway import gateway_token, stream_of_key
 from onair_crds.contract.previews import PREVIEWS_PATH, Preview, RoomPreviews
 from onair_crds.contract.room_tokens import livekit_preview
 
+SEEN_S = 60.0
+"""A busy machine takes long to encode what is large."""
+
 
 def preview(room: str, source: str, name: str = "Camera") -> Preview:
     token = livekit_preview(KEY, SECRET, room, source, name)
@@ -36,5 +39,5 @@ async def seen(watching: Member, source: str, more: int = 30) -> list[tuple[int,
     """Waits until a participant has seen more pictures of a source; gives the sizes of all."""
     sizes = watching.sizes.setdefault(source, [])
     wanted = len(sizes) + more
-    await until(lambda: len(sizes) >= wanted, f"{wanted} pictures of {source}", 25)
+    await until(lambda: len(sizes) >= wanted, f"{wanted} pictures of {source}", SEEN_S)
     return sizes

@@ -29,6 +29,8 @@ class Announcement:
     """Distinguishes events of the same change and type: a layer's id, a project's."""
     projects: tuple[str, ...] = ()
     """Projects whose guests see it although it belongs to their collection."""
+    places: int = 1
+    """Positions that it takes. Its event has the last: another replica may announce the same as so many."""
 
     def event(
         self, change: ResourceChange, part: int, audiences: tuple[AudienceKey, ...], prefix: str

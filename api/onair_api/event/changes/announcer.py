@@ -12,6 +12,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import accumulate
 
 from onair_api.access.audiences import AudienceKey
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
@@ -180,9 +181,10 @@ class ChangeAnnouncer:
                 found = layout_announcements(change, target, self._records.view, details)
             else:
                 found = live_announcements(change.before, change.after, target, self._records)
+            ends = accumulate(each.places for each in found)
             events = [
-                each.event(change, part, self._audiences(change, each), self._prefix)
-                for part, each in enumerate(found)
+                each.event(change, end - 1, self._audiences(change, each), self._prefix)
+                for end, each in zip(ends, found, strict=True)
             ]
         except Exception as error:  # noqa: BLE001 - one odd object must not stop the watch
             log_unexpected("events.change_not_announced", error, kind=change.kind)

@@ -6,7 +6,9 @@ The replica that writes remembers it, and does not depend on Redis for it; the o
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import orjson
 import structlog
@@ -17,24 +19,31 @@ from redis.exceptions import RedisError
 from onair_api.writes.request_note import StoredNote
 from onair_crds.shapes import JsonObject
 
+T = TypeVar("T")
 log = structlog.get_logger()
 
 KEY = "onair:batch:{}"
 KEEP_S = 60
 OWN_BYTES = 16 * 1024 * 1024
-"""The newest of what this replica wrote."""
-LOOKUP_TIMEOUT_S = 0.25
+"""At most so many are remembered of what this replica writes: until their events, a moment later."""
+TIMEOUT_S = 0.25
+"""In which Redis has kept or found them: events of layouts, and writes of one layout, wait for each other."""
 LOOKS = 10
 """None takes more of that time than its part: that this process did not run is not the fault of Redis."""
 
 
 class EventDetails:
-    """Implements `layout.event_details.EventDetailsStore`."""
+    """Implements `layout.event_details_store.EventDetailsStore`."""
 
-    def __init__(self, redis: Redis | None, connected: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        redis: Redis | None,
+        connected: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._redis = redis
         self._connected = connected
-        self._own: TTLCache[str, bytes] = TTLCache(OWN_BYTES, KEEP_S, getsizeof=len)
+        self._own: TTLCache[str, bytes] = TTLCache(OWN_BYTES, KEEP_S, clock, len)
 
     def may_have(self, note: StoredNote) -> bool:
         """Whether it is worth a look: this replica wrote them, or Redis is there and may have them."""
@@ -42,20 +51,26 @@ class EventDetails:
 
     async def keep(self, nonce: str, details: JsonObject) -> bool:
         """Never fails the write: where details cannot be kept, the event says what the difference says."""
+        self.forget(nonce)
         try:
             text = orjson.dumps(details)
             if len(text) <= OWN_BYTES:
                 self._own[nonce] = text
             if redis := self._shared:
-                await redis.set(KEY.format(nonce), text, ex=KEEP_S)
+                await _in_time(redis.set(KEY.format(nonce), text, ex=KEEP_S))
                 return True
         except (TimeoutError, RedisError, OSError, orjson.JSONEncodeError) as error:
             log.warning("event_details.not_kept", error=type(error).__name__)
         return False
 
+    def forget(self, nonce: str) -> None:
+        self._own.pop(nonce, None)
+
     async def find(self, nonce: str) -> JsonObject | None:
+        """Gives them; those that this replica wrote once, as each version is announced once."""
         try:
-            text = self._own.get(nonce) or await self._look(nonce)
+            text: bytes | str | None = self._own.pop(nonce, None)
+            text = text or await self._look(nonce)
             value = orjson.loads(text) if text else None
         except (TimeoutError, RedisError, OSError, orjson.JSONDecodeError) as error:
             log.warning("event_details.not_found", error=type(error).__name__)
@@ -71,16 +86,16 @@ class EventDetails:
         return await _in_time(redis.get(KEY.format(nonce))) if redis else None
 
 
-async def _in_time(lookup: Awaitable[bytes | str | None]) -> bytes | str | None:
-    """Waits for a lookup.
+async def _in_time(command: Awaitable[T]) -> T:
+    """Waits for what Redis replies to a command.
 
     Raises:
-        TimeoutError: Redis had not answered when this process looked for it so often.
+        TimeoutError: it had not when this process looked for it so often.
     """
-    task = asyncio.ensure_future(lookup)
+    task = asyncio.ensure_future(command)
     try:
         for _ in range(LOOKS):
-            await asyncio.wait({task}, timeout=LOOKUP_TIMEOUT_S / LOOKS)
+            await asyncio.wait({task}, timeout=TIMEOUT_S / LOOKS)
             if task.done():
                 return task.result()
         raise TimeoutError

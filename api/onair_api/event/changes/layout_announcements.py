@@ -10,7 +10,6 @@ from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.layout.layer.record import layer_record, layers_of
 from onair_api.layout.record import layout_record
 from onair_api.writes.json_patch import same
-from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 
 
@@ -38,24 +37,18 @@ def layout_announcements(
         found.append(Announcement("layout", CREATE, {**record, **metadata}, target))
     elif not same(record, layout_record(before, project)):
         found.append(Announcement("layout", UPDATE, {**record, **metadata}, target))
-    if details and BATCH in details:
-        return [*found, Announcement("layer", BATCH, details[BATCH], target)]
-    return found + _layers(before, after, target, metadata, details or {})
-
-
-def _layers(
-    before: Entry | None, after: Entry, target: Target, metadata: JsonObject, details: JsonObject
-) -> list[Announcement]:
     old, new = layers_of(before) if before else {}, layers_of(after)
-    detailed = {str(record.get("id")): record for record in details.values()}
-    changed = [
-        Announcement("layer", CREATE if layer_id not in old else UPDATE, record, target, layer_id)
-        for layer_id, layer in new.items()
-        if not same(old.get(layer_id), layer)
-        and (record := detailed.get(layer_id) or {**(layer_record(after, layer_id) or {}), **metadata})
-    ]
-    return changed + [
-        Announcement("layer", DELETE, {"id": layer_id, "layoutId": after.name, **metadata}, target, layer_id)
-        for layer_id in old
-        if layer_id not in new
-    ]
+    changed = [layer_id for layer_id, layer in new.items() if not same(old.get(layer_id), layer)]
+    gone = [layer_id for layer_id in old if layer_id not in new]
+    if details and BATCH in details:
+        places = max(len(changed) + len(gone), 1)
+        return [*found, Announcement("layer", BATCH, details[BATCH], target, places=places)]
+    detailed = {str(record.get("id")): record for record in (details or {}).values()}
+    for layer_id in changed:
+        kind = UPDATE if layer_id in old else CREATE
+        record = detailed.get(layer_id) or {**(layer_record(after, layer_id) or {}), **metadata}
+        found.append(Announcement("layer", kind, record, target, layer_id))
+    for layer_id in gone:
+        record = {"id": layer_id, "layoutId": after.name, **metadata}
+        found.append(Announcement("layer", DELETE, record, target, layer_id))
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import orjson
@@ -19,7 +20,13 @@ MAX_LOCAL = 20_000
 
 
 class SessionStore:
-    def __init__(self, redis: Redis | None, connected: Callable[[], bool], keep_s: float) -> None:
+    def __init__(
+        self,
+        redis: Redis | None,
+        connected: Callable[[], bool],
+        keep_s: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """
         Args:
             connected: whether Redis is reachable; while it is not, a session must return to this replica.
@@ -27,10 +34,11 @@ class SessionStore:
         self._redis = redis
         self._connected = connected
         self._keep_s = keep_s
-        self._local: TTLCache[str, ClosedSession] = TTLCache(MAX_LOCAL, keep_s)
+        self._local: TTLCache[str, ClosedSession] = TTLCache(MAX_LOCAL, keep_s, clock)
 
     async def keep(self, user_id: str, session_id: str, closed: ClosedSession) -> None:
         key = KEY.format(user_id, session_id)
+        self._local.expire()
         if not await self._store(key, closed):
             self._local[key] = closed
 

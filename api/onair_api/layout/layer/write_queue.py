@@ -114,7 +114,8 @@ class LayerWrites:
     async def _write(self, layout: Entry, group: list[WaitingRequest]) -> None:
         """One write for all of a group; each gets its response."""
         last = group[-1]
-        note = last.note
+        note = replace(last.note, nonce=new_nonce())
+        nonce = str(note.nonce)
         responses: dict[WaitingRequest, JsonObject | RpcError] = {}
 
         async def change(entry: Entry) -> JsonObject:
@@ -133,12 +134,14 @@ class LayerWrites:
                     else batch_response(layout.name, each.request, outcome.results)
                 )
             response = responses[last]
-            # What an earlier attempt kept is not looked for
-            note = replace(last.note, nonce=new_nonce())
-            if self._details and last.has_details and not isinstance(response, RpcError):
-                key = last.request.layers[0].key if last.alone else "batch"
-                kept = await self._details.keep(str(note.nonce), {key: event_record(response)})
-                note = replace(note, has_details=kept)
+            kept = False
+            if self._details and last.has_details:
+                if isinstance(response, RpcError):
+                    self._details.forget(nonce)
+                else:
+                    key = last.request.layers[0].key if last.alone else "batch"
+                    kept = await self._details.keep(nonce, {key: event_record(response)})
+            note = replace(note, has_details=kept)
             return {**entry.spec, "layers": list(layers.values())}
 
         try:

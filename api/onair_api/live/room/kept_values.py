@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import structlog
@@ -29,7 +31,7 @@ class KeptValue(NamedTuple):
 class KeptValues:
     """Values by keys, each with a life of its own."""
 
-    def __init__(self, redis: RedisSettings) -> None:
+    def __init__(self, redis: RedisSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._redis: Redis | None = None
         if redis.url:
             self._redis = Redis.from_url(
@@ -39,7 +41,7 @@ class KeptValues:
                 decode_responses=True,
                 **connection_options(redis),
             )
-        self._memory: TLRUCache[str, KeptValue] = TLRUCache(MOST_IN_MEMORY, _end_of)
+        self._memory: TLRUCache[str, KeptValue] = TLRUCache(MOST_IN_MEMORY, _end_of, clock)
 
     async def close(self) -> None:
         if self._redis is not None:

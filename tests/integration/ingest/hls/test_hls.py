@@ -134,7 +134,8 @@ def has_size(size: tuple[int, int], report: JsonObject) -> bool:
 async def test_a_browser_plays_on_when_the_size_changes_in_mid_stream(
     pod: IngestPod, follower: Follower, key: str, tmp_path: Path
 ) -> None:
-    clip = resized(tmp_path, seconds=8)
+    # Again and again: a browser that starts late has missed the first size
+    clip = ["-stream_loop", "-1", *resized(tmp_path, seconds=8)]
     with FfmpegEncoder(f"{pod.rtmp}/{key}", video=clip, audio=[], options=COPIED):
         await asyncio.to_thread(follower.flowing, key)
         async with relayed(pod, key) as url, playing(url) as viewer:

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 from tests.support.announcer import AnnouncerWatch, collection, document, project
+from tests.support.settable_clock import SettableClock
 
 from onair_api.cache.watched_kinds import LAYOUT
 from onair_api.event.changes import event_details
@@ -41,7 +42,7 @@ def layout(version: int, x: int, note: RequestNote | None = None) -> Document:
     return document("lay", version, {"projectId": "q", "layers": layers}, note=note)
 
 
-def layout_watch(details: DelayedEventDetails) -> AnnouncerWatch:
+def layout_watch(details: EventDetails) -> AnnouncerWatch:
     watch = AnnouncerWatch(details)
     watch.start(Collection=[collection(5)], Project=[project(6)], Layout=[layout(7, 0)])
     return watch
@@ -90,14 +91,46 @@ def stored(nonce: str) -> StoredNote:
     return StoredNote(nonce, None, None, may_have_details=False)
 
 
-async def test_what_this_replica_wrote_is_found_without_redis() -> None:
+async def test_what_this_replica_wrote_is_found_without_redis_once() -> None:
     details = EventDetails(None, lambda: False)
     assert not details.may_have(stored("n1"))
     assert not await details.keep("n1", {"batch": {"layers": []}}), "no other replica finds them"
     assert details.may_have(stored("n1"))
     assert await details.find("n1") == {"batch": {"layers": []}}
-    assert not details.may_have(stored("n2"))
-    assert await details.find("n2") is None
+    assert not details.may_have(stored("n1")), "nothing is left of it"
+    assert await details.find("n1") is None
+
+
+async def test_what_was_not_written_is_forgotten() -> None:
+    clock = SettableClock(100.0)
+    details = EventDetails(None, lambda: False, clock)
+    for nonce in ("refused", "never seen"):
+        await details.keep(nonce, {"update": {}})
+    details.forget("refused")
+    clock.now += event_details.KEEP_S - 1
+    assert [nonce for nonce in ("refused", "never seen") if details.may_have(stored(nonce))] == ["never seen"]
+    clock.now += 1
+    assert not details.may_have(stored("never seen"))
+
+
+async def test_replicas_that_announce_a_batch_differently_agree_on_where_it_ends() -> None:
+    """So a session that moves from one to the other misses nothing, and gets nothing twice."""
+    details = EventDetails(None, lambda: False)
+    await details.keep("n1", {"batch": {"layers": []}})
+    wrote, other = layout_watch(details), layout_watch(EventDetails(None, lambda: False))
+    for watch in (wrote, other):
+        layers = [{"id": id_, "type": "text"} for id_ in ("b", "c")]
+        note = RequestNote("s1", nonce="n1")
+        watch.says(LAYOUT, document("lay", 11, {"projectId": "q", "width": 5, "layers": layers}, note=note))
+    await wrote.arrive(2)
+    assert [event.name.rpartition(":")[2] for event in wrote.events] == [
+        "EVENT_SUB_TYPE_UPDATE",
+        "EVENT_SUB_TYPE_BATCH",
+    ]
+    assert len(other.events) == 4, "the layout, two new layers, and the one that is gone"
+    assert wrote.events[0].position == other.events[0].position
+    assert wrote.events[1].position == other.events[3].position
+    assert wrote.buffer.position(LAYOUT) == other.buffer.position(LAYOUT)
 
 
 async def test_only_the_newest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

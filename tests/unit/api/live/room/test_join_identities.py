@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.support.settable_clock import SettableClock
 
 from onair_api.live.room.join_identities import JoinIdentities
 from onair_api.live.room.kept_values import KeptValues
@@ -16,6 +17,18 @@ ROOM = "room:1"
 @pytest.fixture
 def joins() -> JoinIdentities:
     return JoinIdentities(KeptValues(RedisSettings()))
+
+
+async def test_in_memory_values_live_as_long_as_each_may() -> None:
+    clock = SettableClock(100.0)
+    values = KeptValues(RedisSettings(), clock)
+    for key, life_s in (("short", 10), ("long", 20)):
+        await values.put(key, "value", life_s)
+    clock.now += 10
+    assert [await values.get(key) for key in ("short", "long")] == [None, "value"]
+    await values.put("long", "another", 5)
+    clock.now += 5
+    assert await values.get("long") is None
 
 
 def nobody(_: str) -> bool:
