@@ -25,12 +25,12 @@ class WorkingRedis:
         return None
 
 
-class Watched(ClosedSession):
+class ReferredSession(ClosedSession):
     """One that a weak reference may be to."""
 
 
-def closed() -> Watched:
-    return Watched({}, [], 0.0)
+def closed() -> ReferredSession:
+    return ReferredSession({}, [], 0.0)
 
 
 async def test_a_session_is_taken_once_and_by_its_user() -> None:
