@@ -92,8 +92,8 @@ class ReconcileLoop:
             # What happened before this process led is looked at with everything else.
             self._queue.add(key, later=later or self._world is None)
         drawn = project_that_draws(self._store, change)
-        if drawn and (delay_s := self._layout_pace.delay_s(drawn)) is not None:
-            self._queue.add_after(Key(PROJECT, drawn), delay_s)
+        if drawn:
+            self._queue.add_after(Key(PROJECT, drawn), self._layout_pace.delay_s(drawn))
 
     def told(self, news: News) -> None:
         """Asks for a look at all that a gateway's report affects."""

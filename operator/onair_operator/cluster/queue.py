@@ -61,10 +61,9 @@ class WorkQueue:
         """Asks for a look after a delay; of several the earliest counts."""
         loop = asyncio.get_running_loop()
         due = loop.time() + delay_s
-        timer = self._timers.get(key)
-        if timer and not timer.cancelled() and loop.time() < timer.when() <= due:
-            return
-        if timer:
+        if timer := self._timers.get(key):
+            if timer.when() <= due:  # one that is due already has its turn in a moment
+                return
             timer.cancel()
         self._timers[key] = loop.call_at(due, self._due, key)
 

@@ -36,6 +36,8 @@ from onair_crds.shapes import JsonObject
 WIDTH, HEIGHT, RATE = 640, 360, 30
 BLACK = 8
 """What is not brighter is black, encoded."""
+SAID = 25
+"""Lines of each program's log in a failure."""
 SECRET = "the ingest secret of the tests, of some length"
 KEY = "scene"
 PAGE_IN_POD = f"127.0.0.1:{PAGE_PORT}"
@@ -107,7 +109,23 @@ class OnAir:
             yield scene
         finally:
             scene.delete()
-            view.until("nothing", lambda pixels: pixels.max() <= BLACK)
+            with self.said_on_failure():
+                view.until("nothing", lambda pixels: pixels.max() <= BLACK)
+
+    @contextmanager
+    def said_on_failure(self) -> Iterator[None]:
+        """Adds what the programs logged last to a failure."""
+        try:
+            yield
+        except AssertionError as error:
+            for name, text in (
+                ("operator", self.operator.log.read_text()),
+                ("facade", self.facade.log.read_text()),
+                ("encoder", self.pod.logs(self.pod.container("encoder"))),
+                ("browser", self.pod.logs(self.pod.container("browser"))),
+            ):
+                error.add_note("\n".join([f"-- {name}:", *text.splitlines()[-SAID:]]))
+            raise
 
     def compose(self, composition: JsonObject) -> None:
         """Puts another page on air, or a scene again."""

@@ -33,6 +33,14 @@ async def test_of_two_delays_the_earlier_counts() -> None:
         assert await queue.take() == SHOW
 
 
+async def test_a_look_that_is_due_is_not_put_off_by_a_later_one() -> None:
+    queue = WorkQueue()
+    queue.add_after(SHOW, 0)
+    queue.add_after(SHOW, 30)
+    async with asyncio.timeout(2):
+        assert await queue.take() == SHOW
+
+
 async def test_news_goes_before_what_may_wait_and_that_has_its_turn_all_the_same() -> None:
     queue = WorkQueue()
     old = [Key("Source", f"old-{number}") for number in range(100)]
