@@ -153,6 +153,11 @@ class ControlPlane:
             wait_for(lambda: self._is_ready(client), "kube-apiserver ready", START_TIMEOUT_S)
 
     @property
+    def serving(self) -> bool:
+        """Whether there is an API server: it was started and not stopped since."""
+        return self._apiserver is not None
+
+    @property
     def ca_certificate(self) -> bytes:
         return self._authority.certificate.read_bytes()
 

@@ -55,6 +55,10 @@ class RedisServer:
         self._process = process
         wait_for(lambda: self._accepts(process), "redis-server ready", START_TIMEOUT_S)
 
+    @property
+    def running(self) -> bool:
+        return self._process is not None
+
     def stop(self) -> None:
         """Stops Redis; connections break."""
         if self._process:

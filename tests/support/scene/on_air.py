@@ -157,6 +157,17 @@ class OnAir:
         assert access["participantId"] == name
         return str(access["accessToken"])
 
+    def bring_back(self) -> None:
+        """Starts what a test has ended, and did not come to start again."""
+        if not self.control_plane.serving:
+            self.control_plane.start_apiserver()
+        if not self.redis.running:
+            self.redis.start()
+        for each in (self.operator, self.facade):
+            if not each.running:
+                each.start()
+        wait_for(self.facade_is_ready, "the facade is ready", 60)
+
     def status(self) -> JsonObject:
         status: JsonObject = self.resources.get("projects", self.show.project).get("status") or {}
         return status
