@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from tests.support.media.live_view import SAMPLE_RATE, LiveView, Pixels
+from tests.support.media.clicks import CLICK, edges_of
+from tests.support.media.live_view import LiveView, Pixels
 from tests.support.pages import site
 from tests.support.pod_pair import metrics_at
 from tests.support.scene import media
@@ -32,10 +32,6 @@ BEATING_HZ, TOO_LOUD = (440, 445), 0.8
 LIMITED_DB, LIMIT_DB = -1, 0.75
 """What a mix that is 4 dB too loud reaches."""
 HEARD_S, ATTEMPTS = 0.7, 4
-CLICK_SAMPLES, CLICK_HZ, CLICK = 480, 5000, 0.0001
-"""What is louder is one, of what is as high: a tone that is cut off is 5 to 60 times that, by its phase."""
-AROUND = 4
-"""So many of these before and after an edge."""
 POWER_DB = 3.0
 """The level of a sine, as of its power, is so much below its peak."""
 SILENT_DB = -100
@@ -358,33 +354,6 @@ def test_what_is_louder_than_full_scale_is_limited_and_what_is_not_is_as_it_is(
         assert abs(alone[-1]) <= LEVEL_DB, alone
 
 
-def loudest_click(sound: NDArray[np.float32]) -> float:
-    """The loudest of what is far above the tone: a click has all frequencies, for a moment."""
-    windows = np.lib.stride_tricks.sliding_window_view(sound, CLICK_SAMPLES)[:: CLICK_SAMPLES // 2]
-    shape = np.hanning(CLICK_SAMPLES)
-    spectra = np.abs(np.fft.rfft(windows * shape, axis=1)) * 2 / shape.sum()
-    return float(spectra[:, round(CLICK_HZ * CLICK_SAMPLES / SAMPLE_RATE) :].max())
-
-
-def edges_of(sound: NDArray[np.float32]) -> list[tuple[bool, float]]:
-    """Where the tone begins or falls silent: whether it begins, and the loudest click around there.
-
-    What is missing for a moment as the machine was late has its own, with clicks.
-    """
-    blocks = len(sound) // CLICK_SAMPLES
-    levels = np.abs(sound[: blocks * CLICK_SAMPLES]).reshape(blocks, -1).max(axis=1)
-    found, before, since = [], None, 0
-    for number, level in enumerate(levels):
-        loud = True if level > LOUD / 2 else False if level < LOUD / 100 else None
-        if loud is None:
-            continue
-        if before not in (None, loud):
-            around = sound[max(0, since - AROUND) * CLICK_SAMPLES : (number + 1 + AROUND) * CLICK_SAMPLES]
-            found.append((loud, loudest_click(around)))
-        before, since = loud, number
-    return found
-
-
 def test_what_is_hidden_falls_silent_without_a_click(air: OnAir, view: LiveView, tones: str) -> None:
     with air.showing(view, ground=square(BLUE), tone=tone(f"{tones}/{LEFT_HZ}.webm")) as scene:
         until_heard(view, "the tone", lambda heard: abs(db(heard[LEFT_HZ] / LOUD)) <= GAIN_DB)
@@ -395,7 +364,7 @@ def test_what_is_hidden_falls_silent_without_a_click(air: OnAir, view: LiveView,
                 for hidden in (True, False, True, False):
                     scene.patch("tone", hidden=hidden)
                     view.watch(0.4)
-            for begins, click in edges_of(recording.sound(began_s, recording.frames[-1].at_s - 0.2)):
+            for begins, click in edges_of(recording.sound(began_s, recording.frames[-1].at_s - 0.2), LOUD):
                 softest[begins] = min(softest[begins], click)
             if max(softest.values()) < CLICK:
                 break

@@ -101,6 +101,21 @@ async def test_what_this_replica_wrote_is_found_without_redis_once() -> None:
     assert await details.find("n1") is None
 
 
+class SilentRedis:
+    """Takes commands and never replies."""
+
+    async def set(self, *_: Any, **__: Any) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_write_does_not_wait_for_a_redis_that_is_silent() -> None:
+    redis: Any = SilentRedis()
+    details = EventDetails(redis, lambda: True)
+    async with asyncio.timeout(5):
+        assert not await details.keep("n1", {"batch": {}})
+    assert await details.find("n1") == {"batch": {}}
+
+
 async def test_what_was_not_written_is_forgotten() -> None:
     clock = SettableClock(100.0)
     details = EventDetails(None, lambda: False, clock)
