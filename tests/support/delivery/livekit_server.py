@@ -50,7 +50,9 @@ class LiveKitServer:
     def configure(self, **settings: Any) -> None:
         """Adds settings, for the next start."""
         self._more |= settings
-        self._config.write_text(yaml.safe_dump({**self._settings(), **self._more}))
+        # As in the chart: browsers keep audio and video in sync only if they are in one stream
+        room = {"sync_streams": True, **self._more.get("room", {})}
+        self._config.write_text(yaml.safe_dump({**self._settings(), **self._more, "room": room}))
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -65,7 +67,6 @@ class LiveKitServer:
                 "enable_loopback_candidate": True,
                 "interfaces": {"includes": ["lo"]},
             },
-            "room": {"sync_streams": True},
             "keys": {KEY: SECRET},
         }
 

@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -18,6 +18,9 @@ from tests.support.scene.picture import Colour
 
 TONE_RATE_HZ = 48_000
 PLAIN_SIZE = (320, 180)
+CLICK_HZ, CLICK_FRAMES, LATE_S = 3000, 3, 0.05
+CLICK_GAPS = (70, 90, 80, 110, 65, 95)
+"""Frames of 10 ms from one click to the next: they differ, so that no two fit in place of each other."""
 OFFSETS = np.array([16, 128, 128])
 WEIGHTS = np.array([[65.481, 128.553, 24.966], [-37.797, -74.203, 112.0], [112.0, -93.786, -18.214]])
 """Of BT.601: luma, and how far the colour is from it towards blue and red."""
@@ -75,7 +78,7 @@ class Member:
 
     async def publish_colour(
         self, colour: Colour, *, of: rtc.TrackSource.ValueType = rtc.TrackSource.SOURCE_CAMERA
-    ) -> None:
+    ) -> rtc.VideoSource:
         """Publishes a camera that sees one colour, or a screen of one; encoded as browsers do, by BT.601."""
         width, height = PLAIN_SIZE
         source = rtc.VideoSource(width, height)
@@ -84,14 +87,30 @@ class Member:
         options.video_encoding.max_bitrate, options.video_encoding.max_framerate = 2_000_000, 10
         await self.room.local_participant.publish_track(track, options)
         self._listening.add(asyncio.create_task(_plain(source, colour)))
+        return source
 
-    async def publish_camera(self, width: int, height: int, rate: int) -> None:
-        """Publishes bars that move below a painted clock, as a camera; its width is a multiple of 32."""
+    async def publish_camera(
+        self, width: int, height: int, rate: int, clicks_ms: Sequence[int] = (0,)
+    ) -> None:
+        """Publishes bars that move below a painted clock, as a camera; its width is a multiple of 32.
+
+        Args:
+            clicks_ms: the clock tells of the last one.
+        """
         source = rtc.VideoSource(width, height)
         track = rtc.LocalVideoTrack.create_video_track("camera", source)
         options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_CAMERA, simulcast=False)
         await self.room.local_participant.publish_track(track, options)
-        self._listening.add(asyncio.create_task(_film(source, width, height, rate)))
+        self._listening.add(asyncio.create_task(_film(source, width, height, rate, clicks_ms)))
+
+    async def publish_clicks(self, width: int, height: int, rate: int) -> None:
+        """Publishes a camera that sees a clock, and a microphone with clicks, which the clock tells of."""
+        source, clicks_ms = rtc.AudioSource(TONE_RATE_HZ, 1, queue_size_ms=0), [0]
+        track = rtc.LocalAudioTrack.create_audio_track("clicks", source)
+        options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE, dtx=False)
+        await self.room.local_participant.publish_track(track, options)
+        self._listening.add(asyncio.create_task(_clicks(source, clicks_ms)))
+        await self.publish_camera(width, height, rate, clicks_ms)
 
     def end(self) -> None:
         for task in self._listening:
@@ -120,12 +139,30 @@ async def _plain(source: rtc.VideoSource, colour: Colour) -> None:
         await asyncio.sleep(0.1)
 
 
-async def _film(source: rtc.VideoSource, width: int, height: int, rate: int) -> None:
+async def _clicks(source: rtc.AudioSource, clicks_ms: list[int]) -> None:
+    """Adds when each click is given to the source. What a stall makes late is left out, as a microphone's would be."""
+    loop, size = asyncio.get_running_loop(), TONE_RATE_HZ // 100
+    wave = np.sin(2 * np.pi * CLICK_HZ * np.arange(size) / TONE_RATE_HZ)
+    loud, silent = ((wave * peak * 32_767).astype(np.int16).tobytes() for peak in (0.6, 0))
+    due = loop.time()
+    for gap in itertools.cycle(CLICK_GAPS):
+        for at in range(gap):
+            if at == 0:
+                clicks_ms.append(round(time.time() * 1000))
+            samples = loud if at < CLICK_FRAMES else silent
+            await source.capture_frame(rtc.AudioFrame(samples, TONE_RATE_HZ, 1, size))
+            due = max(due + 0.01, loop.time() - LATE_S)
+            await asyncio.sleep(due - loop.time())
+
+
+async def _film(
+    source: rtc.VideoSource, width: int, height: int, rate: int, clicks_ms: Sequence[int]
+) -> None:
     loop = asyncio.get_running_loop()
     began, bars = loop.time(), np.tile(np.arange(width, dtype=np.uint8), (height, 1))
     for number in itertools.count():
         red_green_blue_x = np.stack([np.roll(bars, 4 * number, 1), bars, bars[::-1], bars], axis=2)
-        clock = clock_rows(width // COLUMNS, round(time.time() * 1000), 2 * number % TICKS)
+        clock = clock_rows(width // COLUMNS, round(time.time() * 1000), 2 * number % TICKS, clicks_ms[-1])
         red_green_blue_x[: len(clock), : clock.shape[1], :3] = clock[..., None]
         frame = rtc.VideoFrame(width, height, rtc.VideoBufferType.RGBA, red_green_blue_x.tobytes())
         source.capture_frame(frame)

@@ -3,6 +3,7 @@
 const RING = 1 << 18;          // samples, more than five seconds at 48 kHz
 const JOIN_MS = 30;            // times of RTMP are rounded to 1 ms: what is nearer follows without a gap
 const STEP_MS = 60;            // what is further off is jumped over
+const APART_MS = 20, LOOKS = 2; // and what is as far for so many looks: the context has stood still, which was heard anyway
 const SLEW = 0.005, SETTLE_S = 1;
 const BRIDGE_S = 0.005;        // where the wave breaks off, or begins, the step fades out: it would be a click
 const INAUDIBLE = 1e-6;
@@ -33,7 +34,10 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
       if (data.end) this.finish();
       else if (data.reset) this.reset();
       else if (data.channels) this.write(data);
-      else this.due = data;
+      else {
+        this.due = data;
+        this.isNew = true;
+      }
     };
   }
 
@@ -42,6 +46,8 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
     this.begin = this.end = 0;   // samples of the stream that the ring holds
     this.position = null;        // the next one to be played
     this.due = null;
+    this.isNew = false;          // nothing was played by it yet
+    this.apart = 0;              // looks in a row
   }
 
   /** Ends for good; the ring goes at once, as no samples are asked for while the context is suspended. */
@@ -92,8 +98,14 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
       const wanted = (mediaMs + (currentTime - contextTime) * 1000) * this.rate / 1000;
       const off = this.position === null ? Infinity : this.position - wanted;
       let slew = 0;
-      isStep = Math.abs(off) > STEP_MS * this.rate / 1000;
-      if (isStep) this.position = wanted;
+      const apartMs = Math.abs(off) * 1000 / this.rate;
+      if (this.isNew) this.apart = apartMs > APART_MS ? this.apart + 1 : 0;
+      this.isNew = false;
+      isStep = apartMs > STEP_MS || this.apart >= LOOKS;
+      if (isStep) {
+        this.position = wanted;
+        this.apart = 0;
+      }
       else slew = Math.max(-SLEW, Math.min(SLEW, -off / this.rate / SETTLE_S));
       step = this.rate / sampleRate * (1 + slew);
     } else if (!this.isPlaying && this.played.every(({rest}) => rest === 0)) return true;

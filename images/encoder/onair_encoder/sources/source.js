@@ -9,42 +9,17 @@
 // the publisher's: a medium with time t is due at t + base + delay, where base is the least that any
 // record of the last seconds took to arrive. So neither waits for the other, and either may be missing.
 
-import {ChromaCorrection} from './chroma-correction.js';
-import {PaintPhase} from './paint-phase.js';
+import {Clock} from './clock.js';
+import {Pictures} from './pictures.js';
+import {Playout} from './playout.js';
 import {delayMs as wantedDelayMs} from './settings.js';
 
 const HEADER = 20;
 const VIDEO_CONFIG = 1, AUDIO_CONFIG = 2, VIDEO = 3, AUDIO = 4;
 const RETRY_MS = 500;
 const SILENT_MS = 1000;      // a source of which nothing arrives for so long counts as away
-const MAX_FRAMES = 90;       // decoded ones that wait for their time
 const MAX_DELAY_MS = 1000;   // so that no more wait, at 60 frames per second
-const EARLY_MS = 2;          // timers are that precise
-const CLOCK_STEP_MS = 100;   // a clock that is further off is set, a nearer one slewed
 const APART_US = 30_000;     // times of packets are rounded, to 1 ms at RTMP; the playout takes what is nearer for no gap
-const MODULE = new URL('audio-playout.js', import.meta.url);
-
-/** Says when media are due, from when records arrive. All in milliseconds; `due` on performance.now()'s clock. */
-export class Clock {
-  constructor(delayMs) {
-    this.delayMs = delayMs;
-    this.baseMs = null;
-    this.seconds = [];        // least lag of each of the last seconds
-  }
-  arrived(dtsMs, nowMs) {
-    const lag = nowMs - dtsMs, second = Math.floor(nowMs / 1000);
-    const last = this.seconds.at(-1);
-    if (last?.second === second) last.lag = Math.min(last.lag, lag);
-    else this.seconds.push({second, lag});
-    while (this.seconds[0].second < second - 5) this.seconds.shift();
-    const least = Math.min(...this.seconds.map(each => each.lag));
-    const off = this.baseMs === null ? Infinity : least - this.baseMs;
-    if (Math.abs(off) > CLOCK_STEP_MS) this.baseMs = least;
-    else this.baseMs += Math.sign(off) * Math.min(Math.abs(off), 0.05);
-  }
-  reset() { this.baseMs = null; this.seconds = []; }
-  mediaMs(nowMs) { return this.baseMs === null ? null : nowMs - this.baseMs - this.delayMs; }
-}
 
 /** What an audio decoder counts to: it gives samples times without gaps from its first packet on, whatever the times of others are. */
 class Counted {
@@ -74,34 +49,30 @@ export class Source extends EventTarget {
     this.connected = false;
     this.sendsVideo = false;  // known before its first picture
     this.video = Object.assign(document.createElement('video'), {autoplay: true, muted: true, playsInline: true});
-    // A video element shows decoded frames as they are: a canvas takes twice the CPU without a GPU
-    this._track = new MediaStreamTrackGenerator({kind: 'video'});
-    this._writer = this._track.writable.getWriter();
-    this._chroma = new ChromaCorrection();
-    this.video.srcObject = new MediaStream([this._track]);
-    this.audioContext = audioContext ?? new AudioContext({latencyHint: 'interactive', sampleRate: 48000});
-    this.audio = new GainNode(this.audioContext);
     this.clock = new Clock(Math.min(delayMs, MAX_DELAY_MS));
-    this.shown = null;        // microseconds of the frame that is shown
-    this.dropped = 0;
+    this._pictures = new Pictures(this.clock);
+    this.video.srcObject = new MediaStream([this._pictures.track]);
+    this.audioContext = audioContext ?? new AudioContext({latencyHint: 'interactive', sampleRate: 48000});
+    this._playout = new Playout(this.audioContext);
+    this.audio = this._playout.output;
     this._url = url ?? new URL(`/sources/${encodeURIComponent(id)}`, import.meta.url).href.replace(/^http/, 'ws');
-    this._frames = [];
     this._counted = new Counted();
-    this._phase = new PaintPhase();
     this._heardMs = 0;
     this._closed = false;
-    this._playout = this._startPlayout();
     this._open();
     this._timer = setInterval(() => this._tick(), 100);
-    this._show = this._show.bind(this);
   }
+
+  /** Microseconds of the frame that is shown; null before the first. */
+  get shown() { return this._pictures.shown; }
+  get dropped() { return this._pictures.dropped; }
 
   /** A MediaStream of what is shown and played. */
   get stream() {
     if (!this._stream) {
       const audio = new MediaStreamAudioDestinationNode(this.audioContext);
       this.audio.connect(audio);
-      this._stream = new MediaStream([this._track, ...audio.stream.getTracks()]);
+      this._stream = new MediaStream([this._pictures.track, ...audio.stream.getTracks()]);
     }
     return this._stream;
   }
@@ -112,20 +83,9 @@ export class Source extends EventTarget {
     clearTimeout(this._retry);
     this._socket?.close();
     this._stop();
-    this._track.stop();
-    this.audio.disconnect();
-    this._playout.then(node => {
-      node.port.postMessage({end: true});
-      // It ends when it is next asked for samples: one that leads nowhere is, one behind a gain that leads nowhere is not
-      node.disconnect();
-    });
-  }
-
-  async _startPlayout() {
-    await playoutModule(this.audioContext);
-    const node = new AudioWorkletNode(this.audioContext, 'onair-playout', {numberOfInputs: 0, outputChannelCount: [2]});
-    node.connect(this.audio);
-    return node;
+    this._pictures.end();
+    this._pictures.track.stop();
+    this._playout.close();
   }
 
   _open() {
@@ -142,10 +102,10 @@ export class Source extends EventTarget {
   _stop() {
     for (const decoder of [this._video, this._audio]) if (decoder && decoder.state !== 'closed') decoder.close();
     this._video = this._audio = null;
-    this._frames.splice(0).forEach(frame => frame.close());
+    this._pictures.clear();
     this.sendsVideo = false;
     this.clock.reset();
-    this._playout.then(({port}) => port.postMessage({reset: true}));
+    this._playout.reset();
     this._away();
   }
 
@@ -199,79 +159,22 @@ export class Source extends EventTarget {
     else this._audio = this._decoder(Decoder, null, this._audioConfig);
   }
 
-  // -- video ------------------------------------------------------------------------------------
-
   _frame(frame) {
     this._here();
-    this._frames.push(frame);
-    if (this._frames.length > MAX_FRAMES) { this._frames.shift().close(); this.dropped++; }
-    if (!this._next) this._show();
+    this._pictures.add(frame);
   }
 
-  /** Shows what is due, and comes back when the next frame is: an animation frame each 16 ms costs more. */
-  _show() {
-    clearTimeout(this._next);
-    this._next = 0;
-    const nowMs = performance.now(), onTimeMs = this.clock.mediaMs(nowMs), mediaMs = onTimeMs - this._phase.shiftMs;
-    if (this._closed || onTimeMs === null) return;
-    let frame = null;
-    while (this._frames.length && this._frames[0].timestamp / 1000 <= mediaMs + EARLY_MS) {
-      if (frame) { frame.close(); this.dropped++; }
-      frame = this._frames.shift();
-    }
-    if (frame) {
-      this.shown = frame.timestamp;
-      this._phase.due(nowMs + frame.timestamp / 1000 - onTimeMs);
-      this._write(frame);
-    }
-    if (this._frames.length) this._next = setTimeout(this._show, this._frames[0].timestamp / 1000 - mediaMs);
-  }
-
-  _write(frame) {
-    this._chroma.corrected(frame).then(shown => { this._writer.write(shown).catch(() => shown.close()); }, () => frame.close());
-  }
-
-  // -- audio ------------------------------------------------------------------------------------
-
-  async _samples(data) {
+  _samples(data) {
     this._here();
     this._counted.decoded(data);
-    const channels = Array.from({length: Math.min(2, data.numberOfChannels)}, (_, planeIndex) => {
-      const plane = new Float32Array(data.numberOfFrames);
-      data.copyTo(plane, {planeIndex, format: 'f32-planar'});
-      return plane;
-    });
-    const message = {atMs: data.timestamp / 1000, rate: data.sampleRate, channels};
-    data.close();
-    (await this._playout).port.postMessage(message, channels.map(plane => plane.buffer));
+    this._playout.play(data);
   }
 
-  /** Tells the playout what is due when, and notices silence. */
-  async _tick() {
-    if (this.connected) this._phase.look(performance.now());
+  /** Notices silence. */
+  _tick() {
+    if (this.connected) this._pictures.look(performance.now());
     if (performance.now() - this._heardMs > SILENT_MS) this._away();
-    const {contextTime, performanceTime} = this.audioContext.getOutputTimestamp();
-    const mediaMs = performanceTime ? this.clock.mediaMs(performanceTime) : null;
-    if (mediaMs !== null) (await this._playout).port.postMessage({contextTime, mediaMs});
-  }
-}
-
-const loading = new WeakMap();
-
-/** Waits until a context has the playout's module: the agent may be away, and without it a source would be silent for good. */
-function playoutModule(audioContext) {
-  let loaded = loading.get(audioContext);
-  if (!loaded) loading.set(audioContext, loaded = loadPlayout(audioContext));
-  return loaded;
-}
-
-async function loadPlayout(audioContext) {
-  // A browser keeps a module that it could not load as failed, under its URL
-  const load = url => audioContext.audioWorklet.addModule(url).then(() => true, () => false);
-  for (let attempt = 1, url = MODULE; !await load(url); attempt++) {
-    if (audioContext.state === 'closed') return new Promise(() => {});
-    await new Promise(done => setTimeout(done, RETRY_MS));
-    url = new URL(`?attempt=${attempt}`, MODULE);
+    this._playout.follow(this.clock);
   }
 }
 

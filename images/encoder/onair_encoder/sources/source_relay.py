@@ -20,7 +20,15 @@ from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_encoder.loopback import FROM_ANYWHERE
 
-NAMES = ("source.js", "audio-playout.js", "chroma-correction.js", "paint-phase.js")
+NAMES = (
+    "source.js",
+    "clock.js",
+    "pictures.js",
+    "playout.js",
+    "audio-playout.js",
+    "chroma-correction.js",
+    "paint-phase.js",
+)
 SCRIPTS = {name: resources.files(__package__).joinpath(name) for name in NAMES}
 SETTINGS = "settings.js"
 DELAY_MS = 100

@@ -13,10 +13,10 @@ export function video(layer: Layer, {voice, fail}: ContentContext): Content {
   const element = document.createElement('video'), ready = new Readiness(), retry = new Retry();
   // The mixer is given silence of what another origin did not allow
   Object.assign(element, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true});
-  const picture = new VideoPicture(element);
   /** What the layer names, and what of that is loaded. */
   let named: string | null = null, url: string | null = null;
-  let begun = false, onAir = false, timesOffAir = 0, mixed: Voice | null = null;
+  let begun = false, onAir = false, timesOffAir = 0, mixed: Voice | null = null, volume = 0;
+  const picture = new VideoPicture(element, () => volume > 0 && mixed && element.webkitAudioDecodedByteCount > 0 ? mixed.latencyS * 1000 : 0);
 
   const play = (): void => {
     if (onAir && element.src && !element.error) element.play().catch(() => undefined);
@@ -78,7 +78,9 @@ export function video(layer: Layer, {voice, fail}: ContentContext): Content {
       named = address;
       load();
     }
-    mixed?.setVolume(url === null ? 0 : number(at(now.data, 'media', 'volume'), 0, 1, 1));
+    volume = url === null ? 0 : number(at(now.data, 'media', 'volume'), 0, 1, 1);
+    mixed?.setVolume(volume);
+    picture.heard();
   };
   update(layer);
   return {

@@ -18,10 +18,12 @@ interface PaintPhase {
 
 /** Until it is known. */
 const PAINT_MS = 1000 / 30;
+/** Frames are held so much more or less than the one before, at most. */
+const HELD_STEP_MS = 1;
 
 /**
- * Draws the video itself, and over it, where the browser takes blue from it, frames that have it: an element of a stream,
- * which shows each frame a paint later.
+ * Draws the video itself, and over it an element of a stream where its frames have to be others: where the browser takes blue
+ * from them, or where they are heard, as what goes through the mixer is heard later than the video is seen.
  */
 export class VideoPicture {
   readonly element = document.createElement('div');
@@ -35,8 +37,11 @@ export class VideoPicture {
   /** Of the video's, in its own time. */
   private writtenUs = NaN;
   private looks = 0;
+  /** How long frames are held. */
+  private heldMs = 0;
 
-  constructor(private readonly video: HTMLVideoElement) {
+  /** @param wantedMs - how much later than it is played the video is heard; 0 where it is not. */
+  constructor(private readonly video: HTMLVideoElement, private readonly wantedMs: () => number) {
     this.element.className = 'pictured';
     this.element.append(video);
     video.addEventListener('loadeddata', () => void this.look());
@@ -44,6 +49,8 @@ export class VideoPicture {
     video.addEventListener('seeked', () => void (this.writer ?? this.look()));
     video.addEventListener('playing', () => this.paint?.());
     video.addEventListener('emptied', () => this.close());
+    // Whether it has sound, and what that takes to be heard, is known once it plays
+    video.addEventListener('timeupdate', () => this.heard());
     // An element that is taken out of the page is paused
     this.stream.addEventListener('pause', () => void this.stream.play().catch(() => undefined));
   }
@@ -56,6 +63,11 @@ export class VideoPicture {
     }
   }
 
+  /** To be called when it is heard, or no more. */
+  heard(): void {
+    if (this.video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA && this.wantedMs() > 0 !== this.heldMs > 0) void this.look();
+  }
+
   close(): void {
     this.looks++;
     this.end();
@@ -65,6 +77,7 @@ export class VideoPicture {
   private async look(): Promise<void> {
     const mine = ++this.looks;
     this.unfollow();
+    this.heldMs = this.wantedMs();
     try {
       const [{ChromaCorrection}, {PaintPhase}] = await Promise.all([
         agentScript<{ChromaCorrection: new () => ChromaCorrection}>('chroma-correction.js'),
@@ -73,7 +86,7 @@ export class VideoPicture {
       if (mine !== this.looks) return;
       const frame = new VideoFrame(this.video), chroma = new ChromaCorrection(), applies = chroma.applies(frame);
       frame.close();
-      if (!applies) return this.end();
+      if (!applies && this.heldMs === 0) return this.end();
       this.begin();
       this.writtenUs = NaN;
       this.follow(chroma, new PaintPhase());
@@ -128,6 +141,10 @@ export class VideoPicture {
     const shown = new VideoFrame(frame, {timestamp: Math.round(performance.now() * 1000)});
     frame.close();
     const corrected = await chroma.corrected(shown);
+    if (this.heldMs > 0) {
+      this.heldMs += Math.max(-HELD_STEP_MS, Math.min(HELD_STEP_MS, this.wantedMs() - this.heldMs));
+      await new Promise(done => setTimeout(done, this.heldMs));
+    }
     const {writer} = this;
     if (!writer) return corrected.close();
     writer.write(corrected).catch(() => {

@@ -5,41 +5,44 @@ import {Live} from './live';
 import type {Layer} from '../state/layer';
 import {textAt} from '../state/json';
 import {Feed} from '../sound/mixer';
-import type {Shown} from '../room/room';
+import type {HeldSound} from '../room/held_track';
+import type {SentSound, Shown} from '../room/room';
 
 interface Heard {
-  node: AudioNode;
+  readonly sound: HeldSound;
   /** So many layers hear it. */
   layers: number;
 }
 
-/** One for each stream: the browser keeps what it has made for good. */
-const heard = new WeakMap<MediaStream, Heard>();
-/** A node that nobody hears collects what comes, and would be late by that for good. */
+/** Each is played once, for all layers that it is heard in. */
+const heard = new WeakMap<SentSound, Heard>();
+/** What is heard again within this time goes on. */
 const UNHEARD_MS = 1000;
 
-function begin(stream: MediaStream, context: AudioContext): AudioNode {
-  const found = heard.get(stream) ?? {node: context.createMediaStreamSource(stream), layers: 0};
+function begin(sent: SentSound, context: AudioContext): AudioNode {
+  const found = heard.get(sent) ?? {sound: sent.hold(context), layers: 0};
   found.layers += 1;
-  heard.set(stream, found);
-  return found.node;
+  heard.set(sent, found);
+  return found.sound.node;
 }
 
-function end(stream: MediaStream): void {
-  const found = heard.get(stream);
+function end(sent: SentSound): void {
+  const found = heard.get(sent);
   if (!found) return;
   found.layers -= 1;
   setTimeout(() => {
-    if (found.layers === 0 && heard.get(stream) === found) heard.delete(stream);
+    if (found.layers !== 0 || heard.get(sent) !== found) return;
+    heard.delete(sent);
+    found.sound.close();
   }, UNHEARD_MS);
 }
 
 export function webrtc(layer: Layer, context: ContentContext): Content {
   const {room} = context;
   const live = new Live('webrtc', layer, context), {picture, ready} = live;
-  let stop: (() => void) | null = null, playing: Feed | null = null, sound: MediaStream | null = null;
+  let stop: (() => void) | null = null, playing: Feed | null = null, sound: SentSound | null = null;
 
-  const hear = (audio: MediaStream | null): void => {
+  const hear = (audio: SentSound | null): void => {
     if (audio === sound) return;
     const before = playing && sound;
     sound = audio;

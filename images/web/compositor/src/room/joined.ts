@@ -1,7 +1,9 @@
 /** A room that was joined, by LiveKit: hidden, as a renderer's token says, and subscribed only to what is shown. */
 
 import {LogLevel, Room, RoomEvent, setLogLevel, Track, type RemoteParticipant, type RemoteTrackPublication} from 'livekit-client';
-import type {PageRoom, ParticipantFeed, Shown, ParticipantWatch} from './room';
+import {playoutScripts} from '../agent/playout';
+import {HeldPicture, HeldSound} from './held_track';
+import type {PageRoom, ParticipantFeed, SentSound, Shown, ParticipantWatch} from './room';
 
 export interface JoinedRoom {
   /** Subscribes to what is watched now, and shows it. */
@@ -29,30 +31,35 @@ const RESUME_MS = 4000;
  */
 export async function join({url, token}: PageRoom, watches: ReadonlySet<ParticipantWatch>, lost: () => void): Promise<JoinedRoom> {
   const room = new Room({adaptiveStream: false, dynacast: false});
-  const streams = new Map<string, MediaStream>(), shown = new WeakMap<ParticipantWatch, string>(), pumps = new Map<string, HTMLAudioElement>();
+  const shown = new WeakMap<ParticipantWatch, string>(), scripts = await playoutScripts();
+  const pictures = new Map<string, HeldPicture>(), sounds = new Map<string, SentSound>(), pumps = new Map<string, HTMLAudioElement>();
 
-  const streamOf = (publication: RemoteTrackPublication | undefined): MediaStream | null => {
-    const track = publication?.track?.mediaStreamTrack;
-    if (!track || publication.isMuted) return null;
-    let stream = streams.get(track.id);
-    if (!stream) {
-      stream = new MediaStream([track]);
-      streams.set(track.id, stream);
-      // Sound of a peer reaches Web Audio only while an element plays it too
-      if (track.kind === 'audio') {
-        const pump = Object.assign(new Audio(), {srcObject: stream, muted: true});
-        pumps.set(track.id, pump);
-        pump.play().catch(() => undefined);
-      }
-    }
-    return stream;
+  const trackOf = (publication: RemoteTrackPublication | undefined): MediaStreamTrack | null =>
+    publication?.isMuted === false ? publication.track?.mediaStreamTrack ?? null : null;
+  const pictureOf = (track: MediaStreamTrack | null): MediaStream | null => {
+    if (!track) return null;
+    const picture = pictures.get(track.id) ?? new HeldPicture(track, scripts);
+    pictures.set(track.id, picture);
+    return picture.stream;
+  };
+  const soundOf = (track: MediaStreamTrack | null): SentSound | null => {
+    if (!track) return null;
+    const {id} = track, known = sounds.get(id);
+    if (known) return known;
+    const sound = {id, hold: (context: AudioContext) => new HeldSound(track, context, scripts)};
+    sounds.set(id, sound);
+    // Sound of a peer is decoded only while an element plays it
+    const pump = Object.assign(new Audio(), {srcObject: new MediaStream([track]), muted: true});
+    pumps.set(id, pump);
+    pump.play().catch(() => undefined);
+    return sound;
   };
   const of = (watch: ParticipantWatch): Shown => {
     const participant = room.remoteParticipants.get(watch.identity);
     const {video, audio} = OF[watch.feed], sent = participant?.getTrackPublication(video);
     return {
-      video: streamOf(sent),
-      audio: streamOf(participant?.getTrackPublication(audio)),
+      video: pictureOf(trackOf(sent)),
+      audio: soundOf(trackOf(participant?.getTrackPublication(audio))),
       present: participant !== undefined,
       isComing: sent !== undefined && !sent.isMuted && !sent.track,
       problem: participant ? null : 'the participant is not in the room',
@@ -62,7 +69,7 @@ export async function join({url, token}: PageRoom, watches: ReadonlySet<Particip
     for (const participant of room.remoteParticipants.values()) subscribe(participant, watches);
     const live = new Set([...room.remoteParticipants.values()].flatMap(each =>
       [...each.trackPublications.values()].map(publication => publication.track?.mediaStreamTrack.id)));
-    for (const id of streams.keys()) if (!live.has(id)) forget(id);
+    for (const id of held()) if (!live.has(id)) forget(id);
     for (const watch of watches) {
       const now = of(watch), key = JSON.stringify([now.video?.id, now.audio?.id, now.present, now.isComing]);
       if (shown.get(watch) === key) continue;
@@ -70,8 +77,11 @@ export async function join({url, token}: PageRoom, watches: ReadonlySet<Particip
       watch.show(now);
     }
   };
+  const held = (): string[] => [...pictures.keys(), ...sounds.keys()];
   const forget = (id: string): void => {
-    streams.delete(id);
+    pictures.get(id)?.close();
+    pictures.delete(id);
+    sounds.delete(id);
     const pump = pumps.get(id);
     if (pump) pump.srcObject = null;
     pumps.delete(id);
@@ -100,7 +110,7 @@ export async function join({url, token}: PageRoom, watches: ReadonlySet<Particip
     leave() {
       resumed();
       room.removeAllListeners();
-      for (const id of [...streams.keys()]) forget(id);
+      for (const id of held()) forget(id);
       void room.disconnect();
     },
   };

@@ -1,13 +1,20 @@
 /** The project's room, which is joined once something of it is shown, and by a script of its own. */
 
+import type {HeldSound} from './held_track';
 import type {JoinedRoom, join} from './joined';
 
 export type ParticipantFeed = 'webcam' | 'screen';
 
+/** Sound that a participant sends. */
+export interface SentSound {
+  readonly id: string;
+  hold(context: AudioContext): HeldSound;
+}
+
 /** What there is of a participant's. */
 export interface Shown {
   readonly video: MediaStream | null;
-  readonly audio: MediaStream | null;
+  readonly audio: SentSound | null;
   /** Whether the participant is in the room; null while that is not known. */
   readonly present: boolean | null;
   /** Whether they send a video that has yet to come. */

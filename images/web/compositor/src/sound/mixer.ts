@@ -186,6 +186,11 @@ export class Voice {
     this.apply();
   }
 
+  /** What sound takes from here to where it is heard, in seconds. */
+  get latencyS(): number {
+    return this.mixer.latencyS;
+  }
+
   levelDb(): number {
     return levelDb(this.meter);
   }

@@ -1,0 +1,26 @@
+// The clock of a live stream: each medium with time t is due at t + base + delay, where base is the least that any of
+// the last seconds took to arrive.
+
+const CLOCK_STEP_MS = 100;   // a clock that is further off is set, a nearer one slewed
+
+/** Says when media are due, from when records arrive. All in milliseconds; `due` on performance.now()'s clock. */
+export class Clock {
+  constructor(delayMs) {
+    this.delayMs = delayMs;
+    this.baseMs = null;
+    this.seconds = [];        // least lag of each of the last seconds
+  }
+  arrived(dtsMs, nowMs) {
+    const lag = nowMs - dtsMs, second = Math.floor(nowMs / 1000);
+    const last = this.seconds.at(-1);
+    if (last?.second === second) last.lag = Math.min(last.lag, lag);
+    else this.seconds.push({second, lag});
+    while (this.seconds[0].second < second - 5) this.seconds.shift();
+    const least = Math.min(...this.seconds.map(each => each.lag));
+    const off = this.baseMs === null ? Infinity : least - this.baseMs;
+    if (Math.abs(off) > CLOCK_STEP_MS) this.baseMs = least;
+    else this.baseMs += Math.sign(off) * Math.min(Math.abs(off), 0.05);
+  }
+  reset() { this.baseMs = null; this.seconds = []; }
+  mediaMs(nowMs) { return this.baseMs === null ? null : nowMs - this.baseMs - this.delayMs; }
+}

@@ -1,0 +1,67 @@
+// Shows pictures when they are due: on a track, and away from the moments at which the browser paints.
+
+import {ChromaCorrection} from './chroma-correction.js';
+import {PaintPhase} from './paint-phase.js';
+
+const MAX_FRAMES = 90;       // decoded ones that wait for their time
+const EARLY_MS = 2;          // timers are that precise
+
+export class Pictures {
+  /** @param {Clock} clock - says when they are due, by their timestamps. */
+  constructor(clock) {
+    // A video element shows decoded frames as they are: a canvas takes twice the CPU without a GPU
+    this.track = new MediaStreamTrackGenerator({kind: 'video'});
+    this.shown = null;        // microseconds of the frame that is shown
+    this.dropped = 0;
+    this._clock = clock;
+    this._writer = this.track.writable.getWriter();
+    this._chroma = new ChromaCorrection();
+    this._phase = new PaintPhase();
+    this._frames = [];
+    this._show = this._show.bind(this);
+  }
+
+  /** Takes a frame, which it closes. */
+  add(frame) {
+    if (this._ended) return frame.close();
+    this._frames.push(frame);
+    if (this._frames.length > MAX_FRAMES) { this._frames.shift().close(); this.dropped++; }
+    if (!this._next) this._show();
+  }
+
+  /** Looks at when the browser paints; to be called now and then while pictures come. */
+  look(nowMs) { this._phase.look(nowMs); }
+
+  /** Forgets those that wait; the last one stays. */
+  clear() { this._frames.splice(0).forEach(frame => frame.close()); }
+
+  /** Takes no more; the last one stays until the track is stopped. */
+  end() {
+    clearTimeout(this._next);
+    this._ended = true;
+    this.clear();
+  }
+
+  /** Shows what is due, and comes back when the next frame is: an animation frame each 16 ms costs more. */
+  _show() {
+    clearTimeout(this._next);
+    this._next = 0;
+    const nowMs = performance.now(), onTimeMs = this._clock.mediaMs(nowMs), mediaMs = onTimeMs - this._phase.shiftMs;
+    if (this._ended || onTimeMs === null) return;
+    let frame = null;
+    while (this._frames.length && this._frames[0].timestamp / 1000 <= mediaMs + EARLY_MS) {
+      if (frame) { frame.close(); this.dropped++; }
+      frame = this._frames.shift();
+    }
+    if (frame) {
+      this.shown = frame.timestamp;
+      this._phase.due(nowMs + frame.timestamp / 1000 - onTimeMs);
+      this._write(frame);
+    }
+    if (this._frames.length) this._next = setTimeout(this._show, this._frames[0].timestamp / 1000 - mediaMs);
+  }
+
+  _write(frame) {
+    this._chroma.corrected(frame).then(shown => { this._writer.write(shown).catch(() => shown.close()); }, () => frame.close());
+  }
+}

@@ -1,0 +1,68 @@
+// Plays decoded audio when it is due, whatever it takes from the graph to where it is heard.
+
+const MODULE = new URL('audio-playout.js', import.meta.url);
+const RETRY_MS = 500;
+
+export class Playout {
+  constructor(audioContext) {
+    this.output = new GainNode(audioContext);
+    this._audioContext = audioContext;
+    this._node = this._start();
+  }
+
+  /** Takes an AudioData, which it closes. */
+  async play(data) {
+    const channels = Array.from({length: Math.min(2, data.numberOfChannels)}, (_, planeIndex) => {
+      const plane = new Float32Array(data.numberOfFrames);
+      data.copyTo(plane, {planeIndex, format: 'f32-planar'});
+      return plane;
+    });
+    const message = {atMs: data.timestamp / 1000, rate: data.sampleRate, channels};
+    data.close();
+    (await this._node).port.postMessage(message, channels.map(plane => plane.buffer));
+  }
+
+  /** Takes up what is due when; to be called some times a second. */
+  async follow(clock) {
+    const {contextTime, performanceTime} = this._audioContext.getOutputTimestamp();
+    const mediaMs = performanceTime ? clock.mediaMs(performanceTime) : null;
+    if (mediaMs !== null) (await this._node).port.postMessage({contextTime, mediaMs});
+  }
+
+  /** Forgets what was taken. */
+  async reset() { (await this._node).port.postMessage({reset: true}); }
+
+  async close() {
+    this.output.disconnect();
+    const node = await this._node;
+    node.port.postMessage({end: true});
+    // It ends when it is next asked for samples: one that leads nowhere is, one behind a gain that leads nowhere is not
+    node.disconnect();
+  }
+
+  async _start() {
+    await playoutModule(this._audioContext);
+    const node = new AudioWorkletNode(this._audioContext, 'onair-playout', {numberOfInputs: 0, outputChannelCount: [2]});
+    node.connect(this.output);
+    return node;
+  }
+}
+
+const loading = new WeakMap();
+
+/** Waits until a context has the playout's module: the agent may be away, and without it a source would be silent for good. */
+function playoutModule(audioContext) {
+  let loaded = loading.get(audioContext);
+  if (!loaded) loading.set(audioContext, loaded = loadPlayout(audioContext));
+  return loaded;
+}
+
+async function loadPlayout(audioContext) {
+  // A browser keeps a module that it could not load as failed, under its URL
+  const load = url => audioContext.audioWorklet.addModule(url).then(() => true, () => false);
+  for (let attempt = 1, url = MODULE; !await load(url); attempt++) {
+    if (audioContext.state === 'closed') return new Promise(() => {});
+    await new Promise(done => setTimeout(done, RETRY_MS));
+    url = new URL(`?attempt=${attempt}`, MODULE);
+  }
+}
