@@ -6,8 +6,8 @@
 import type {PlayoutScripts} from '../agent/playout';
 
 /** Longer than sound takes from the graph to the encoder on a busy machine. */
-export const SOUND_MS = 150;
-/** The browser hands out sound before the picture that it belongs to, by what it thinks that a loudspeaker takes. */
+const SOUND_MS = 150;
+/** A guest whose clock and clicks are known is together by that: browsers and room servers are late with sound. */
 const PICTURE_MS = SOUND_MS + 45;
 const LOOK_MS = 100;
 

@@ -1,0 +1,92 @@
+"""Measures how far the audio of videos and guests is from their pictures, at the far end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.support.delivery.browser_page import browser_page
+from tests.support.delivery.livekit_server import client_script
+from tests.support.media import boxes, painted, probe
+from tests.support.media.boxes import Box
+from tests.support.pages import DEMO, site
+from tests.support.rooms.member import member
+from tests.support.scene.bench_stage import BenchStage
+
+from onair_crds.shapes import JsonObject
+
+SETTLE_S, WATCH_S, PART = 15.0, 24.0, 90
+"""A room keeps audio and video together some seconds after it was joined; frames that give an offset each."""
+JOINED_S = 40.0
+AV_BOUND_MS = 40.0
+PLACE = {"x": 0, "y": 0, "width": 640, "height": 480}
+BOX = Box(0, 0, 640)
+CAMERA = 640, 480, 20
+PUBLISH = """
+const output = new MediaStreamAudioDestinationNode(audio), {Room, Track} = LivekitClient, room = new Room();
+clickGain.connect(output);
+(async () => {
+  await room.connect(SETTINGS.url, SETTINGS.token);
+  const [video] = canvas.captureStream(20).getVideoTracks(), [sound] = output.stream.getAudioTracks();
+  await room.localParticipant.publishTrack(video, {source: Track.Source.Camera, simulcast: false});
+  await room.localParticipant.publishTrack(sound, {source: Track.Source.Microphone, dtx: false});
+})();
+"""
+"""A page that shows a clock and clicks, as a camera and a microphone."""
+
+
+def webcam(name: str) -> JsonObject:
+    return {"type": "webrtc", **PLACE, "data": {"webrtc": {"id": name, "type": "webcam", "volume": 1}}}
+
+
+async def measure(
+    stage: BenchStage, layer: JsonObject, folder: Path, report: Callable[..., float], name: str
+) -> float:
+    """Puts a layer on air; returns the median of audio minus video in ms, without its sign."""
+    scene = await asyncio.to_thread(stage.air.scene, layer=layer)
+    await asyncio.to_thread(stage.air.select, scene)
+    await asyncio.sleep(SETTLE_S)
+    recording = (await asyncio.to_thread(probe.record, stage.url, WATCH_S, folder)).path
+    times_s, clicks_s = boxes.frame_times_s(recording), boxes.click_times_s(recording)
+    clock = boxes.clock_of(recording, BOX)
+    found = []
+    for begin in range(0, len(clock) - PART, PART):
+        part = slice(begin, begin + PART)
+        heard = [at for at in clicks_s if times_s[begin] < at < times_s[begin + PART - 1]]
+        found.append(painted.av_distance_ms(heard, times_s[part], clock[part]))
+    known = [each for each in found if each is not None]
+    assert known, f"{name} is not heard"
+    report(f"A/V offset of {name}", known, "ms")
+    return abs(statistics.median(known))
+
+
+async def test_audio_beside_what_is_seen(
+    stage: BenchStage, clip: Path, tmp_path: Path, report: Callable[..., float]
+) -> None:
+    mp4, air = tmp_path / "clip.mp4", stage.air
+    command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-i", clip, "-t", "60", "-c", "copy", mp4]
+    subprocess.run(command, check=True)
+
+    async def token(name: str) -> str:
+        return await asyncio.to_thread(lambda: air.room_token(air.guest(name), name))
+
+    worst = []
+    with site({"/clip.mp4": ("video/mp4", mp4.read_bytes())}) as address:
+        box = PLACE | {"height": 360}
+        video: JsonObject = {"media": {"url": f"{address}/clip.mp4", "loop": True}}
+        layer = {"type": "video", **box, "data": video}
+        worst.append(await measure(stage, layer, tmp_path, report, "a video"))
+    async with member(air.signal_url, await token("anna"), subscribe=False, insist_s=JOINED_S) as guest:
+        await guest.publish_clicks(*CAMERA)
+        worst.append(await measure(stage, webcam("anna"), tmp_path, report, "a guest by a native client"))
+    page = f'{(DEMO / "probe.html").read_text()}<script src="/client.js"></script><script>{PUBLISH}</script>'
+    settings = json.dumps({"url": air.signal_url, "token": await token("ben")})
+    client = f"{await asyncio.to_thread(client_script)}\nconst SETTINGS = {settings};"
+    async with browser_page(page, {"/client.js": client}, "--autoplay-policy=no-user-gesture-required"):
+        worst.append(await measure(stage, webcam("ben"), tmp_path, report, "a guest by a browser"))
+    largest = report("largest A/V offset of a video or a guest", [max(worst)], "ms", AV_BOUND_MS)
+    assert largest < AV_BOUND_MS * 2
