@@ -68,8 +68,8 @@ async def test_audio_beside_what_is_seen(
     stage: BenchStage, clip: Path, tmp_path: Path, report: Callable[..., float]
 ) -> None:
     mp4, air = tmp_path / "clip.mp4", stage.air
-    command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-i", clip, "-t", "60", "-c", "copy", mp4]
-    subprocess.run(command, check=True)
+    command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-i", str(clip), "-t", "60", "-c", "copy"]
+    await asyncio.to_thread(subprocess.run, [*command, str(mp4)], check=True)
 
     async def token(name: str) -> str:
         return await asyncio.to_thread(lambda: air.room_token(air.guest(name), name))

@@ -140,7 +140,7 @@ async def _plain(source: rtc.VideoSource, colour: Colour) -> None:
 
 
 async def _clicks(source: rtc.AudioSource, clicks_ms: list[int]) -> None:
-    """Adds when each click is given to the source. What a stall makes late is left out, as a microphone's would be."""
+    """Adds when each click is given to the source; what a stall makes late is left out, as by devices."""
     loop, size = asyncio.get_running_loop(), TONE_RATE_HZ // 100
     wave = np.sin(2 * np.pi * CLICK_HZ * np.arange(size) / TONE_RATE_HZ)
     loud, silent = ((wave * peak * 32_767).astype(np.int16).tobytes() for peak in (0.6, 0))

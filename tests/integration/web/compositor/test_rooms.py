@@ -208,7 +208,7 @@ async def test_a_guest_who_is_shown_again_and_again_is_heard_through_one_node(
             await page.tab.until(f"performance.now() > {began_ms} + 2000")
             await page.agent.send(state(*layouts, away, selectedLayoutId="one", room=room(server)))
             await hear_tone(page.tab, 500, 20 * math.log10(0.3), 3)
-            assert await page.tab.alive("AudioWorkletNode") == 1, "one that nobody has heard for a while is gone"
+            assert await page.tab.alive("AudioWorkletNode") == 1, "the former one is gone"
 
 
 async def test_a_project_without_a_room_is_told(chromium: str) -> None:
