@@ -13,7 +13,7 @@ from tests.support.delivery.browser_page import browser_page
 from tests.support.delivery.livekit_server import client_script
 from tests.support.media import boxes, painted, probe
 from tests.support.media.boxes import Box
-from tests.support.pages import DEMO, site
+from tests.support.pages import site
 from tests.support.rooms.member import member
 from tests.support.scene.bench_stage import BenchStage
 
@@ -26,17 +26,7 @@ AV_BOUND_MS = 40.0
 PLACE = {"x": 0, "y": 0, "width": 640, "height": 480}
 BOX = Box(0, 0, 640)
 CAMERA = 640, 480, 20
-PUBLISH = """
-const output = new MediaStreamAudioDestinationNode(audio), {Room, Track} = LivekitClient, room = new Room();
-clickGain.connect(output);
-(async () => {
-  await room.connect(SETTINGS.url, SETTINGS.token);
-  const [video] = canvas.captureStream(20).getVideoTracks(), [sound] = output.stream.getAudioTracks();
-  await room.localParticipant.publishTrack(video, {source: Track.Source.Camera, simulcast: false});
-  await room.localParticipant.publishTrack(sound, {source: Track.Source.Microphone, dtx: false});
-})();
-"""
-"""A page that shows a clock and clicks, as a camera and a microphone."""
+CLICKING = Path(boxes.__file__).parents[1] / "rooms/clicking.html"
 
 
 def webcam(name: str) -> JsonObject:
@@ -83,10 +73,12 @@ async def test_audio_beside_what_is_seen(
     async with member(air.signal_url, await token("anna"), subscribe=False, insist_s=JOINED_S) as guest:
         await guest.publish_clicks(*CAMERA)
         worst.append(await measure(stage, webcam("anna"), tmp_path, report, "a guest by a native client"))
-    page = f'{(DEMO / "probe.html").read_text()}<script src="/client.js"></script><script>{PUBLISH}</script>'
     settings = json.dumps({"url": air.signal_url, "token": await token("ben")})
     client = f"{await asyncio.to_thread(client_script)}\nconst SETTINGS = {settings};"
-    async with browser_page(page, {"/client.js": client}, "--autoplay-policy=no-user-gesture-required"):
+    async with browser_page(
+        CLICKING.read_text(), {"/client.js": client}, "--autoplay-policy=no-user-gesture-required"
+    ) as joined:
+        await joined.until("published", lambda report: report["state"] == "published", JOINED_S)
         worst.append(await measure(stage, webcam("ben"), tmp_path, report, "a guest by a browser"))
     largest = report("largest A/V offset of a video or a guest", [max(worst)], "ms", AV_BOUND_MS)
     assert largest < AV_BOUND_MS * 2

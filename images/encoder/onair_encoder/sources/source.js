@@ -9,9 +9,9 @@
 // the publisher's: a medium with time t is due at t + base + delay, where base is the least that any
 // record of the last seconds took to arrive. So neither waits for the other, and either may be missing.
 
-import {Clock} from './clock.js';
-import {Pictures} from './pictures.js';
-import {Playout} from './playout.js';
+import {StreamClock} from './stream-clock.js';
+import {DuePictures} from './due-pictures.js';
+import {DueAudio} from './due-audio.js';
 import {delayMs as wantedDelayMs} from './settings.js';
 
 const HEADER = 20;
@@ -49,11 +49,11 @@ export class Source extends EventTarget {
     this.connected = false;
     this.sendsVideo = false;  // known before its first picture
     this.video = Object.assign(document.createElement('video'), {autoplay: true, muted: true, playsInline: true});
-    this.clock = new Clock(Math.min(delayMs, MAX_DELAY_MS));
-    this._pictures = new Pictures(this.clock);
+    this.clock = new StreamClock(Math.min(delayMs, MAX_DELAY_MS));
+    this._pictures = new DuePictures(this.clock);
     this.video.srcObject = new MediaStream([this._pictures.track]);
     this.audioContext = audioContext ?? new AudioContext({latencyHint: 'interactive', sampleRate: 48000});
-    this._playout = new Playout(this.audioContext);
+    this._playout = new DueAudio(this.audioContext);
     this.audio = this._playout.output;
     this._url = url ?? new URL(`/sources/${encodeURIComponent(id)}`, import.meta.url).href.replace(/^http/, 'ws');
     this._counted = new Counted();

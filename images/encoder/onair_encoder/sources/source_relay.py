@@ -22,9 +22,9 @@ from onair_encoder.loopback import FROM_ANYWHERE
 
 NAMES = (
     "source.js",
-    "clock.js",
-    "pictures.js",
-    "playout.js",
+    "stream-clock.js",
+    "due-pictures.js",
+    "due-audio.js",
     "audio-playout.js",
     "chroma-correction.js",
     "paint-phase.js",

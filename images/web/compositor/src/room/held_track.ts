@@ -3,7 +3,7 @@
  * A node of the browser's for a peer's sound keeps what it once collected, and is late by that for good.
  */
 
-import type {PlayoutScripts} from '../agent/playout';
+import type {DueMedia} from '../agent/due_media';
 
 /** Longer than sound takes from the graph to the encoder on a busy machine. */
 const SOUND_MS = 150;
@@ -15,8 +15,8 @@ export class HeldPicture {
   readonly stream: MediaStream;
   private readonly end = new AbortController();
 
-  constructor(track: MediaStreamTrack, {Clock, Pictures}: PlayoutScripts) {
-    const clock = new Clock(PICTURE_MS), pictures = new Pictures(clock);
+  constructor(track: MediaStreamTrack, {StreamClock, DuePictures}: DueMedia) {
+    const clock = new StreamClock(PICTURE_MS), pictures = new DuePictures(clock);
     this.stream = new MediaStream([pictures.track]);
     const looks = setInterval(() => pictures.look(performance.now()), LOOK_MS);
     this.end.signal.addEventListener('abort', () => {
@@ -38,17 +38,17 @@ export class HeldSound {
   readonly node: AudioNode;
   private readonly end = new AbortController();
 
-  constructor(track: MediaStreamTrack, context: AudioContext, {Clock, Playout}: PlayoutScripts) {
-    const clock = new Clock(SOUND_MS), playout = new Playout(context);
-    this.node = playout.output;
-    const looks = setInterval(() => playout.follow(clock), LOOK_MS);
+  constructor(track: MediaStreamTrack, context: AudioContext, {StreamClock, DueAudio}: DueMedia) {
+    const clock = new StreamClock(SOUND_MS), audio = new DueAudio(context);
+    this.node = audio.output;
+    const looks = setInterval(() => audio.follow(clock), LOOK_MS);
     this.end.signal.addEventListener('abort', () => {
       clearInterval(looks);
-      playout.close();
+      audio.close();
     });
     void each<AudioData>(track, this.end.signal, data => {
       clock.arrived(data.timestamp / 1000, performance.now());
-      playout.play(data);
+      audio.play(data);
     });
   }
 

@@ -1,7 +1,7 @@
 /** A room that was joined, by LiveKit: hidden, as a renderer's token says, and subscribed only to what is shown. */
 
 import {LogLevel, Room, RoomEvent, setLogLevel, Track, type RemoteParticipant, type RemoteTrackPublication} from 'livekit-client';
-import {playoutScripts} from '../agent/playout';
+import {dueMedia} from '../agent/due_media';
 import {HeldPicture, HeldSound} from './held_track';
 import type {PageRoom, ParticipantFeed, SentSound, Shown, ParticipantWatch} from './room';
 
@@ -31,14 +31,14 @@ const RESUME_MS = 4000;
  */
 export async function join({url, token}: PageRoom, watches: ReadonlySet<ParticipantWatch>, lost: () => void): Promise<JoinedRoom> {
   const room = new Room({adaptiveStream: false, dynacast: false});
-  const shown = new WeakMap<ParticipantWatch, string>(), scripts = await playoutScripts();
+  const shown = new WeakMap<ParticipantWatch, string>(), media = await dueMedia();
   const pictures = new Map<string, HeldPicture>(), sounds = new Map<string, SentSound>(), pumps = new Map<string, HTMLAudioElement>();
 
   const trackOf = (publication: RemoteTrackPublication | undefined): MediaStreamTrack | null =>
     publication?.isMuted === false ? publication.track?.mediaStreamTrack ?? null : null;
   const pictureOf = (track: MediaStreamTrack | null): MediaStream | null => {
     if (!track) return null;
-    const picture = pictures.get(track.id) ?? new HeldPicture(track, scripts);
+    const picture = pictures.get(track.id) ?? new HeldPicture(track, media);
     pictures.set(track.id, picture);
     return picture.stream;
   };
@@ -46,7 +46,7 @@ export async function join({url, token}: PageRoom, watches: ReadonlySet<Particip
     if (!track) return null;
     const {id} = track, known = sounds.get(id);
     if (known) return known;
-    const sound = {id, hold: (context: AudioContext) => new HeldSound(track, context, scripts)};
+    const sound = {id, hold: (context: AudioContext) => new HeldSound(track, context, media)};
     sounds.set(id, sound);
     // Sound of a peer is decoded only while an element plays it
     const pump = Object.assign(new Audio(), {srcObject: new MediaStream([track]), muted: true});

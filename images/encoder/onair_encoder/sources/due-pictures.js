@@ -6,8 +6,8 @@ import {PaintPhase} from './paint-phase.js';
 const MAX_FRAMES = 90;       // decoded ones that wait for their time
 const EARLY_MS = 2;          // timers are that precise
 
-export class Pictures {
-  /** @param {Clock} clock - says when they are due, by their timestamps. */
+export class DuePictures {
+  /** @param {StreamClock} clock - says when they are due, by their timestamps. */
   constructor(clock) {
     // A video element shows decoded frames as they are: a canvas takes twice the CPU without a GPU
     this.track = new MediaStreamTrackGenerator({kind: 'video'});

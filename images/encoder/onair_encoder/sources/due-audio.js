@@ -3,7 +3,7 @@
 const MODULE = new URL('audio-playout.js', import.meta.url);
 const RETRY_MS = 500;
 
-export class Playout {
+export class DueAudio {
   constructor(audioContext) {
     this.output = new GainNode(audioContext);
     this._audioContext = audioContext;

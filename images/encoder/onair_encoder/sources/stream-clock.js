@@ -4,7 +4,7 @@
 const CLOCK_STEP_MS = 100;   // a clock that is further off is set, a nearer one slewed
 
 /** Says when media are due, from when records arrive. All in milliseconds; `due` on performance.now()'s clock. */
-export class Clock {
+export class StreamClock {
   constructor(delayMs) {
     this.delayMs = delayMs;
     this.baseMs = null;
