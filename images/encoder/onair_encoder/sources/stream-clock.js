@@ -2,13 +2,14 @@
 // the last seconds took to arrive.
 
 const CLOCK_STEP_MS = 100;   // a clock that is further off is set, a nearer one slewed
+const SLEW = 0.004;          // by so much of the time that has passed, however many records there were
+const FIRST_MS = 1000;       // the first records may have waited for a decoder: until then less is taken up at once
 
 /** Says when media are due, from when records arrive. All in milliseconds; `due` on performance.now()'s clock. */
 export class StreamClock {
   constructor(delayMs) {
     this.delayMs = delayMs;
-    this.baseMs = null;
-    this.seconds = [];        // least lag of each of the last seconds
+    this.reset();
   }
   arrived(dtsMs, nowMs) {
     const lag = nowMs - dtsMs, second = Math.floor(nowMs / 1000);
@@ -18,9 +19,15 @@ export class StreamClock {
     while (this.seconds[0].second < second - 5) this.seconds.shift();
     const least = Math.min(...this.seconds.map(each => each.lag));
     const off = this.baseMs === null ? Infinity : least - this.baseMs;
-    if (Math.abs(off) > CLOCK_STEP_MS) this.baseMs = least;
-    else this.baseMs += Math.sign(off) * Math.min(Math.abs(off), 0.05);
+    if (this.baseMs === null) this.firstMs = nowMs;
+    const isSet = Math.abs(off) > CLOCK_STEP_MS || (off < 0 && nowMs - this.firstMs < FIRST_MS);
+    if (isSet) this.baseMs = least;
+    else this.baseMs += Math.sign(off) * Math.min(Math.abs(off), SLEW * Math.min(nowMs - this.lastMs, 1000));
+    this.lastMs = nowMs;
   }
-  reset() { this.baseMs = null; this.seconds = []; }
+  reset() {
+    this.baseMs = this.firstMs = this.lastMs = null;
+    this.seconds = [];        // least lag of each of the last seconds
+  }
   mediaMs(nowMs) { return this.baseMs === null ? null : nowMs - this.baseMs - this.delayMs; }
 }

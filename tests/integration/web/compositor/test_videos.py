@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +19,27 @@ pytestmark = pytest.mark.media
 # What a codec makes of a colour is further from it than what a page does
 RED, BLUE, YELLOW = (255, 0, 0), (0, 0, 255), (255, 255, 0)
 CODEC = 24
+
+
+def seen_through() -> bytes:
+    """A video with sound that is transparent, but for a band."""
+    video, sound = media.band_webm(YELLOW, 3, (160, 90), 30, 40), media.webm(RED, RED, RED, tone_hz=440)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in ("video.webm", "sound.webm", "both.webm")]
+        for path, content in zip(paths, (video, sound), strict=False):
+            path.write_bytes(content)
+        command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-i", str(paths[0]), "-i", str(paths[1])]
+        subprocess.run([*command, "-map", "0:v", "-map", "1:a", "-c", "copy", str(paths[2])], check=True)
+        return paths[2].read_bytes()
+
+
 MEDIA = media.Media(
     lambda: {
         "/clip.webm": media.serves(media.webm(RED, BLUE), "video/webm"),
         "/closed.webm": media.serves(media.webm(RED, BLUE), "video/webm", anywhere=False),
         "/bad.webm": media.serves(b"no video", "video/webm"),
+        "/heard.webm": media.serves(media.webm(RED, BLUE, RED, BLUE, tone_hz=440), "video/webm"),
+        "/seen-through.webm": media.serves(seen_through(), "video/webm"),
         "/missing.webm": media.missing,
         "/stinger.webm": media.serves(media.webm(YELLOW, BLACK, size=(320, 180)), "video/webm"),
     }
@@ -231,3 +250,18 @@ async def test_a_stinger_that_cannot_be_played_is_a_cut(chromium: str) -> None:
         await page.agent.send(state(*layouts, selectedLayoutId="two"))
         await page.tab.until(f"{SHOWN} === 'two'")
         await shows(page, BLUE)
+
+
+async def test_frames_of_a_video_are_held_while_it_is_heard_unless_it_is_seen_through(chromium: str) -> None:
+    """Held ones are shown by an element of their own, over the video's."""
+    elements = "document.querySelectorAll('[data-layer=a] video').length"
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        versions = ((0, 1), (1, 2), (0, 1), (0.5, 2))
+        for version, (volume, wanted) in enumerate(versions, 2):
+            layers = video(page, "heard.webm", volume=volume, loop=True)
+            await page.agent.send(state(scene(layers, version=version)))
+            await page.tab.until(f"{VIDEO}?.currentTime > 0 && {elements} === {wanted}")
+        await page.agent.send(state(scene(video(page, "seen-through.webm", loop=True), version=9)))
+        await page.tab.until(f"{VIDEO}.currentSrc.endsWith('seen-through.webm') && {VIDEO}.currentTime > 0.5")
+        assert await page.tab.evaluate(f"{VIDEO}.webkitAudioDecodedByteCount") > 0
+        assert await page.tab.evaluate(elements) == 1

@@ -1,4 +1,4 @@
-/** Of the agent's scripts: media that are played when they are due, see docs/reference/page-sources.md. */
+/** Of the agent's scripts: media that are played when they are due, see docs/decisions/0232-pictures-wait-for-their-audio.md. */
 
 import {agentScript} from './script';
 
@@ -16,9 +16,9 @@ export interface DuePictures {
 }
 export interface DueAudio {
   readonly output: AudioNode;
-  play(data: AudioData): void;
-  follow(clock: StreamClock): void;
-  close(): void;
+  play(data: AudioData): Promise<void>;
+  follow(clock: StreamClock): Promise<void>;
+  close(): Promise<void>;
 }
 export interface DueMedia {
   readonly StreamClock: new (delayMs: number) => StreamClock;

@@ -16,7 +16,8 @@ export function video(layer: Layer, {voice, fail}: ContentContext): Content {
   /** What the layer names, and what of that is loaded. */
   let named: string | null = null, url: string | null = null;
   let begun = false, onAir = false, timesOffAir = 0, mixed: Voice | null = null, volume = 0;
-  const picture = new VideoPicture(element, () => volume > 0 && mixed && element.webkitAudioDecodedByteCount > 0 ? mixed.latencyS * 1000 : 0);
+  const isHeard = (): boolean => volume > 0 && mixed !== null && element.webkitAudioDecodedByteCount > 0;
+  const picture = new VideoPicture(element, isHeard, () => (mixed?.latencyS ?? 0) * 1000);
 
   const play = (): void => {
     if (onAir && element.src && !element.error) element.play().catch(() => undefined);

@@ -18,8 +18,8 @@ interface PaintPhase {
 
 /** Until it is known. */
 const PAINT_MS = 1000 / 30;
-/** Frames are held so much more or less than the one before, at most. */
-const HELD_STEP_MS = 1;
+/** What sound takes to be heard until that is known; frames are held so much more or less than the one before, at most. */
+const USUAL_MS = 48, HELD_STEP_MS = 1;
 
 /**
  * Draws the video itself, and over it an element of a stream where its frames have to be others: where the browser takes blue
@@ -38,10 +38,15 @@ export class VideoPicture {
   private writtenUs = NaN;
   private looks = 0;
   /** How long frames are held. */
-  private heldMs = 0;
+  private heldMs = USUAL_MS;
+  /** Whether it was heard when that was looked at. */
+  private isHeld = false;
 
-  /** @param wantedMs - how much later than it is played the video is heard; 0 where it is not. */
-  constructor(private readonly video: HTMLVideoElement, private readonly wantedMs: () => number) {
+  /**
+   * @param isHeard - whether there is sound to wait for.
+   * @param latencyMs - how much later than it is played it is heard; 0 while that is not known.
+   */
+  constructor(private readonly video: HTMLVideoElement, private readonly isHeard: () => boolean, private readonly latencyMs: () => number) {
     this.element.className = 'pictured';
     this.element.append(video);
     video.addEventListener('loadeddata', () => void this.look());
@@ -49,8 +54,8 @@ export class VideoPicture {
     video.addEventListener('seeked', () => void (this.writer ?? this.look()));
     video.addEventListener('playing', () => this.paint?.());
     video.addEventListener('emptied', () => this.close());
-    // Whether it has sound, and what that takes to be heard, is known once it plays
-    video.addEventListener('timeupdate', () => this.heard());
+    // Whether it has sound may be known only once it plays
+    for (const each of ['canplay', 'timeupdate']) video.addEventListener(each, () => this.heard());
     // An element that is taken out of the page is paused
     this.stream.addEventListener('pause', () => void this.stream.play().catch(() => undefined));
   }
@@ -65,7 +70,7 @@ export class VideoPicture {
 
   /** To be called when it is heard, or no more. */
   heard(): void {
-    if (this.video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA && this.wantedMs() > 0 !== this.heldMs > 0) void this.look();
+    if (this.video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA && this.isHeard() !== this.isHeld) void this.look();
   }
 
   close(): void {
@@ -77,7 +82,7 @@ export class VideoPicture {
   private async look(): Promise<void> {
     const mine = ++this.looks;
     this.unfollow();
-    this.heldMs = this.wantedMs();
+    this.isHeld = this.isHeard();
     try {
       const [{ChromaCorrection}, {PaintPhase}] = await Promise.all([
         agentScript<{ChromaCorrection: new () => ChromaCorrection}>('chroma-correction.js'),
@@ -85,14 +90,19 @@ export class VideoPicture {
       ]);
       if (mine !== this.looks) return;
       const frame = new VideoFrame(this.video), chroma = new ChromaCorrection(), applies = chroma.applies(frame);
+      // What is seen through would be seen twice
+      const isOpaque = !(frame.format?.includes('A') ?? false);
       frame.close();
-      if (!applies && this.heldMs === 0) return this.end();
+      if (!applies && !(this.isHeld && isOpaque)) return this.end();
+      this.heldMs = this.latencyMs() || USUAL_MS;
       this.begin();
       this.writtenUs = NaN;
       this.follow(chroma, new PaintPhase());
       await this.write(chroma);
     } catch {
-      if (mine === this.looks) this.end();
+      if (mine !== this.looks) return;
+      this.isHeld = false;
+      this.end();
     }
   }
 
@@ -140,17 +150,20 @@ export class VideoPicture {
     // A video's own times go back where it starts over
     const shown = new VideoFrame(frame, {timestamp: Math.round(performance.now() * 1000)});
     frame.close();
-    const corrected = await chroma.corrected(shown);
-    if (this.heldMs > 0) {
-      this.heldMs += Math.max(-HELD_STEP_MS, Math.min(HELD_STEP_MS, this.wantedMs() - this.heldMs));
-      await new Promise(done => setTimeout(done, this.heldMs));
-    }
+    const mine = this.looks, corrected = await chroma.corrected(shown);
+    if (this.isHeld) await this.hold();
     const {writer} = this;
-    if (!writer) return corrected.close();
+    if (!writer || mine !== this.looks) return corrected.close();
     writer.write(corrected).catch(() => {
       corrected.close();
       if (writer === this.writer) this.end();
     });
+  }
+
+  private hold(): Promise<void> {
+    const apartMs = (this.latencyMs() || this.heldMs) - this.heldMs;
+    this.heldMs += Math.max(-HELD_STEP_MS, Math.min(HELD_STEP_MS, apartMs));
+    return new Promise(done => setTimeout(done, this.heldMs));
   }
 
   private end(): void {

@@ -16,8 +16,8 @@ interface Heard {
 
 /** Each is played once, for all layers that it is heard in. */
 const heard = new WeakMap<SentSound, Heard>();
-/** What is heard again within this time goes on. */
-const UNHEARD_MS = 1000;
+/** What is heard again within this time goes on; longer than anything fades out. */
+const UNHEARD_MS = 2500;
 
 function begin(sent: SentSound, context: AudioContext): AudioNode {
   const found = heard.get(sent) ?? {sound: sent.hold(context), layers: 0};

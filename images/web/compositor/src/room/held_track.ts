@@ -9,7 +9,8 @@ import type {DueMedia} from '../agent/due_media';
 const SOUND_MS = 150;
 /** A guest whose clock and clicks are known is together by that: browsers and room servers are late with sound. */
 const PICTURE_MS = SOUND_MS + 45;
-const LOOK_MS = 100;
+const LOOK_MS = 100, RECENT_MS = 1000;
+const MOST_BUFFERED = 30;
 
 export class HeldPicture {
   readonly stream: MediaStream;
@@ -17,14 +18,19 @@ export class HeldPicture {
 
   constructor(track: MediaStreamTrack, {StreamClock, DuePictures}: DueMedia) {
     const clock = new StreamClock(PICTURE_MS), pictures = new DuePictures(clock);
+    let lastMs = -Infinity;
     this.stream = new MediaStream([pictures.track]);
-    const looks = setInterval(() => pictures.look(performance.now()), LOOK_MS);
+    const looks = setInterval(() => {
+      const nowMs = performance.now();
+      if (nowMs - lastMs < RECENT_MS) pictures.look(nowMs);
+    }, LOOK_MS);
     this.end.signal.addEventListener('abort', () => {
       clearInterval(looks);
       pictures.end();
     });
-    void each<VideoFrame>(track, this.end.signal, frame => {
-      clock.arrived(frame.timestamp / 1000, performance.now());
+    each<VideoFrame>(track, this.end.signal, frame => {
+      lastMs = performance.now();
+      clock.arrived(frame.timestamp / 1000, lastMs);
       pictures.add(frame);
     });
   }
@@ -41,14 +47,16 @@ export class HeldSound {
   constructor(track: MediaStreamTrack, context: AudioContext, {StreamClock, DueAudio}: DueMedia) {
     const clock = new StreamClock(SOUND_MS), audio = new DueAudio(context);
     this.node = audio.output;
-    const looks = setInterval(() => audio.follow(clock), LOOK_MS);
+    const looks = setInterval(() => {
+      audio.follow(clock).catch(nothing);
+    }, LOOK_MS);
     this.end.signal.addEventListener('abort', () => {
       clearInterval(looks);
-      audio.close();
+      audio.close().catch(nothing);
     });
-    void each<AudioData>(track, this.end.signal, data => {
+    each<AudioData>(track, this.end.signal, data => {
       clock.arrived(data.timestamp / 1000, performance.now());
-      audio.play(data);
+      audio.play(data).catch(nothing);
     });
   }
 
@@ -57,12 +65,19 @@ export class HeldSound {
   }
 }
 
-async function each<Data extends VideoFrame | AudioData>(track: MediaStreamTrack, end: AbortSignal, take: (data: Data) => void): Promise<void> {
-  const reader = new MediaStreamTrackProcessor<Data>({track, maxBufferSize: 30}).readable.getReader();
-  end.addEventListener('abort', () => void reader.cancel());
-  for (;;) {
-    const {value} = await reader.read();
-    if (!value) return;
-    take(value);
-  }
+/** Takes what comes, until the end or that of the track. */
+function each<Data extends VideoFrame | AudioData>(track: MediaStreamTrack, end: AbortSignal, take: (data: Data) => void): void {
+  const read = async (): Promise<void> => {
+    const reader = new MediaStreamTrackProcessor<Data>({track, maxBufferSize: MOST_BUFFERED}).readable.getReader();
+    end.addEventListener('abort', () => {
+      reader.cancel().catch(nothing);
+    });
+    for (let data = (await reader.read()).value; data; data = (await reader.read()).value) take(data);
+  };
+  // A track that has ended cannot be read
+  read().catch(nothing);
+}
+
+function nothing(): void {
+  // What ends meanwhile has nothing to say
 }

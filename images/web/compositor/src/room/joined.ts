@@ -30,8 +30,7 @@ const RESUME_MS = 4000;
  * @throws ConnectionError
  */
 export async function join({url, token}: PageRoom, watches: ReadonlySet<ParticipantWatch>, lost: () => void): Promise<JoinedRoom> {
-  const room = new Room({adaptiveStream: false, dynacast: false});
-  const shown = new WeakMap<ParticipantWatch, string>(), media = await dueMedia();
+  const media = await dueMedia().catch(scriptsFailed), room = new Room({adaptiveStream: false, dynacast: false}), shown = new WeakMap<ParticipantWatch, string>();
   const pictures = new Map<string, HeldPicture>(), sounds = new Map<string, SentSound>(), pumps = new Map<string, HTMLAudioElement>();
 
   const trackOf = (publication: RemoteTrackPublication | undefined): MediaStreamTrack | null =>
@@ -114,6 +113,10 @@ export async function join({url, token}: PageRoom, watches: ReadonlySet<Particip
       void room.disconnect();
     },
   };
+}
+
+function scriptsFailed(): never {
+  throw Object.assign(new Error(), {reasonName: 'the scripts of due media failed'});
 }
 
 function subscribe(participant: RemoteParticipant, watches: ReadonlySet<ParticipantWatch>): void {

@@ -120,7 +120,7 @@ export class Stingers {
       video.onerror = () => retry.later(() => { video.src = url; });
       video.oncanplay = () => retry.end();
       Object.assign(video, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true, src: url});
-      loaded = {video, picture: new VideoPicture(video, () => 0), bus: new Bus(this.mixer), retry, voice: null, fading: null};
+      loaded = {video, picture: new VideoPicture(video, () => false, () => 0), bus: new Bus(this.mixer), retry, voice: null, fading: null};
       this.loaded.set(url, loaded);
     }
     return loaded;

@@ -59,7 +59,9 @@ async def are_together(view: LiveView) -> None:
     """Watches until audio and video are."""
     found: list[float | None] = []
     for _ in range(ATTEMPTS):
-        offset = offset_ms(await asyncio.to_thread(view.watch, WATCH_S))
+        # In threads: a guest that stands still meanwhile would be heard late for long after that
+        recording = await asyncio.to_thread(view.watch, WATCH_S)
+        offset = await asyncio.to_thread(offset_ms, recording)
         if offset is not None and abs(offset) <= AV_MS:
             return
         found.append(offset)
