@@ -18,9 +18,10 @@ from tests.support.scene.picture import Colour
 
 TONE_RATE_HZ = 48_000
 PLAIN_SIZE = (320, 180)
-CLICK_HZ, CLICK_FRAMES, LATE_S = 3000, 3, 0.05
-CLICK_GAPS = (70, 90, 80, 110, 65, 95)
-"""Frames of 10 ms from one click to the next: they differ, so that no two fit in place of each other."""
+CLICK_HZ, CLICK_S, PIECE_S, QUEUE_MS = 3000, 0.03, 0.05, 400
+"""Clicks are given in pieces, as long before they are sent as a process of tests may stand still."""
+CLICK_GAPS = (14, 18, 16, 22, 13, 19)
+"""Pieces from one click to the next: they differ, so that no two fit in place of each other."""
 OFFSETS = np.array([16, 128, 128])
 WEIGHTS = np.array([[65.481, 128.553, 24.966], [-37.797, -74.203, 112.0], [112.0, -93.786, -18.214]])
 """Of BT.601: luma, and how far the colour is from it towards blue and red."""
@@ -105,7 +106,7 @@ class Member:
 
     async def publish_clicks(self, width: int, height: int, rate: int) -> None:
         """Publishes a camera that sees a clock, and a microphone with clicks, which the clock tells of."""
-        source, clicks_ms = rtc.AudioSource(TONE_RATE_HZ, 1, queue_size_ms=0), [0]
+        source, clicks_ms = rtc.AudioSource(TONE_RATE_HZ, 1, queue_size_ms=QUEUE_MS), [0]
         track = rtc.LocalAudioTrack.create_audio_track("clicks", source)
         options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE, dtx=False)
         await self.room.local_participant.publish_track(track, options)
@@ -140,19 +141,16 @@ async def _plain(source: rtc.VideoSource, colour: Colour) -> None:
 
 
 async def _clicks(source: rtc.AudioSource, clicks_ms: list[int]) -> None:
-    """Adds when each click is given to the source; what a stall makes late is left out, as by devices."""
-    loop, size = asyncio.get_running_loop(), TONE_RATE_HZ // 100
-    wave = np.sin(2 * np.pi * CLICK_HZ * np.arange(size) / TONE_RATE_HZ)
+    """Adds when each click is sent."""
+    size = round(TONE_RATE_HZ * PIECE_S)
+    times_s = np.arange(size) / TONE_RATE_HZ
+    wave = np.sin(2 * np.pi * CLICK_HZ * times_s) * (times_s < CLICK_S)
     loud, silent = ((wave * peak * 32_767).astype(np.int16).tobytes() for peak in (0.6, 0))
-    due = loop.time()
     for gap in itertools.cycle(CLICK_GAPS):
         for at in range(gap):
             if at == 0:
-                clicks_ms.append(round(time.time() * 1000))
-            samples = loud if at < CLICK_FRAMES else silent
-            await source.capture_frame(rtc.AudioFrame(samples, TONE_RATE_HZ, 1, size))
-            due = max(due + 0.01, loop.time() - LATE_S)
-            await asyncio.sleep(due - loop.time())
+                clicks_ms.append(round((time.time() + source.queued_duration) * 1000))
+            await source.capture_frame(rtc.AudioFrame(silent if at else loud, TONE_RATE_HZ, 1, size))
 
 
 async def _film(
@@ -162,7 +160,9 @@ async def _film(
     began, bars = loop.time(), np.tile(np.arange(width, dtype=np.uint8), (height, 1))
     for number in itertools.count():
         red_green_blue_x = np.stack([np.roll(bars, 4 * number, 1), bars, bars[::-1], bars], axis=2)
-        clock = clock_rows(width // COLUMNS, round(time.time() * 1000), 2 * number % TICKS, clicks_ms[-1])
+        now_ms = round(time.time() * 1000)
+        last_ms = next((each for each in reversed(clicks_ms) if each <= now_ms), 0)
+        clock = clock_rows(width // COLUMNS, now_ms, 2 * number % TICKS, last_ms)
         red_green_blue_x[: len(clock), : clock.shape[1], :3] = clock[..., None]
         frame = rtc.VideoFrame(width, height, rtc.VideoBufferType.RGBA, red_green_blue_x.tobytes())
         source.capture_frame(frame)

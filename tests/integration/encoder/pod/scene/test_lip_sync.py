@@ -22,7 +22,7 @@ WIDTH, RATE = 320, 20
 CLIP_S, WATCH_S = 60, 8.0
 JOINED_S = 40.0
 AV_MS = 40.0
-ATTEMPTS = 4
+ATTEMPTS = 8
 """Until audio and video are together: a room takes some seconds, and a busy machine is late now and then."""
 GUEST = "carla"
 
