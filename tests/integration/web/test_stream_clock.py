@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 
 import pytest
 from tests.support.scene.browser import tab
@@ -23,7 +24,7 @@ FOLLOW = """(async () => {
 })()"""
 
 
-async def bases_ms(chromium: str, lags_ms: list[float], apart_ms: float) -> list[float]:
+async def bases_ms(chromium: str, lags_ms: Sequence[float], apart_ms: float) -> list[float]:
     """What the clock takes for the least that media take to arrive, after each of them.
 
     Args:
