@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import statistics
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.support.delivery.browser_page import browser_page
 from tests.support.delivery.livekit_server import client_script
+from tests.support.ingest.clip import mp4_of
 from tests.support.media import boxes, painted, probe
 from tests.support.media.boxes import Box
 from tests.support.pages import site
@@ -21,7 +21,7 @@ from onair_crds.shapes import JsonObject
 
 SETTLE_S, WATCH_S, PART = 15.0, 24.0, 90
 """A room keeps audio and video together some seconds after it was joined; frames that give an offset each."""
-JOINED_S = 40.0
+CLIP_S, JOINED_S = 60.0, 40.0
 AV_BOUND_MS = 40.0
 PLACE = {"x": 0, "y": 0, "width": 640, "height": 480}
 BOX = Box(0, 0, 640)
@@ -57,15 +57,13 @@ async def measure(
 async def test_audio_beside_what_is_seen(
     stage: BenchStage, clip: Path, tmp_path: Path, report: Callable[..., float]
 ) -> None:
-    mp4, air = tmp_path / "clip.mp4", stage.air
-    command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-i", str(clip), "-t", "60", "-c", "copy"]
-    await asyncio.to_thread(subprocess.run, [*command, str(mp4)], check=True)
+    air = stage.air
 
     async def token(name: str) -> str:
         return await asyncio.to_thread(lambda: air.room_token(air.guest(name), name))
 
     worst = []
-    with site({"/clip.mp4": ("video/mp4", mp4.read_bytes())}) as address:
+    with site({"/clip.mp4": ("video/mp4", await asyncio.to_thread(mp4_of, clip, CLIP_S))}) as address:
         box = PLACE | {"height": 360}
         video: JsonObject = {"media": {"url": f"{address}/clip.mp4", "loop": True}}
         layer = {"type": "video", **box, "data": video}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,15 @@ def make_clip(path: Path, duration_s: float, encoding: ClipEncoding = ClipEncodi
         process.stdin.close()
         assert process.wait() == 0
     return path
+
+
+def mp4_of(clip: Path, duration_s: float) -> bytes:
+    """The first seconds of a clip as a file that browsers play."""
+    with tempfile.TemporaryDirectory() as folder:
+        mp4 = Path(folder, "clip.mp4")
+        command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-t", str(duration_s), "-i", str(clip)]
+        subprocess.run([*command, "-c", "copy", str(mp4)], check=True)
+        return mp4.read_bytes()
 
 
 def _audio(duration_s: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:

@@ -7,11 +7,14 @@ export class DueAudio {
   constructor(audioContext) {
     this.output = new GainNode(audioContext);
     this._audioContext = audioContext;
-    this._node = this._start();
+    this._node = null;         // until the worklet's module is there, what comes is not kept
+    this._closed = false;
+    this._start();
   }
 
   /** Takes an AudioData, which it closes. */
-  async play(data) {
+  play(data) {
+    if (!this._node) return data.close();
     const channels = Array.from({length: Math.min(2, data.numberOfChannels)}, (_, planeIndex) => {
       const plane = new Float32Array(data.numberOfFrames);
       data.copyTo(plane, {planeIndex, format: 'f32-planar'});
@@ -19,32 +22,33 @@ export class DueAudio {
     });
     const message = {atMs: data.timestamp / 1000, rate: data.sampleRate, channels};
     data.close();
-    (await this._node).port.postMessage(message, channels.map(plane => plane.buffer));
+    this._node.port.postMessage(message, channels.map(plane => plane.buffer));
   }
 
   /** Takes up what is due when; to be called some times a second. */
-  async follow(clock) {
+  follow(clock) {
     const {contextTime, performanceTime} = this._audioContext.getOutputTimestamp();
     const mediaMs = performanceTime ? clock.mediaMs(performanceTime) : null;
-    if (mediaMs !== null) (await this._node).port.postMessage({contextTime, mediaMs});
+    if (mediaMs !== null) this._node?.port.postMessage({contextTime, mediaMs});
   }
 
   /** Forgets what was taken. */
-  async reset() { (await this._node).port.postMessage({reset: true}); }
+  reset() { this._node?.port.postMessage({reset: true}); }
 
-  async close() {
+  close() {
+    this._closed = true;
     this.output.disconnect();
-    const node = await this._node;
-    node.port.postMessage({end: true});
+    this._node?.port.postMessage({end: true});
     // It ends when it is next asked for samples: one that leads nowhere is, one behind a gain that leads nowhere is not
-    node.disconnect();
+    this._node?.disconnect();
+    this._node = null;
   }
 
   async _start() {
     await playoutModule(this._audioContext);
-    const node = new AudioWorkletNode(this._audioContext, 'onair-playout', {numberOfInputs: 0, outputChannelCount: [2]});
-    node.connect(this.output);
-    return node;
+    if (this._closed) return;
+    this._node = new AudioWorkletNode(this._audioContext, 'onair-playout', {numberOfInputs: 0, outputChannelCount: [2]});
+    this._node.connect(this.output);
   }
 }
 

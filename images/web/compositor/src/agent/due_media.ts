@@ -16,9 +16,9 @@ export interface DuePictures {
 }
 export interface DueAudio {
   readonly output: AudioNode;
-  play(data: AudioData): Promise<void>;
-  follow(clock: StreamClock): Promise<void>;
-  close(): Promise<void>;
+  play(data: AudioData): void;
+  follow(clock: StreamClock): void;
+  close(): void;
 }
 export interface DueMedia {
   readonly StreamClock: new (delayMs: number) => StreamClock;

@@ -47,16 +47,14 @@ export class HeldSound {
   constructor(track: MediaStreamTrack, context: AudioContext, {StreamClock, DueAudio}: DueMedia) {
     const clock = new StreamClock(SOUND_MS), audio = new DueAudio(context);
     this.node = audio.output;
-    const looks = setInterval(() => {
-      audio.follow(clock).catch(nothing);
-    }, LOOK_MS);
+    const looks = setInterval(() => audio.follow(clock), LOOK_MS);
     this.end.signal.addEventListener('abort', () => {
       clearInterval(looks);
-      audio.close().catch(nothing);
+      audio.close();
     });
     each<AudioData>(track, this.end.signal, data => {
       clock.arrived(data.timestamp / 1000, performance.now());
-      audio.play(data).catch(nothing);
+      audio.play(data);
     });
   }
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 from collections.abc import Iterator
 
 import pytest
-from tests.support.ingest.clip import ClipEncoding, make_clip
+from tests.support.ingest.clip import ClipEncoding, make_clip, mp4_of
 from tests.support.media import painted
 from tests.support.media.live_view import SAMPLE_RATE, LiveRecording, LiveView, Pixels
 from tests.support.pages import site
@@ -30,12 +29,9 @@ GUEST = "carla"
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a video with a painted clock and clicks."""
-    folder = tmp_path_factory.mktemp("clip")
-    made = make_clip(folder / "clip.mkv", CLIP_S, ClipEncoding(WIDTH, 180, bitrate_kbps=1000))
-    mp4 = folder / "clip.mp4"
-    command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-i", str(made), "-c", "copy", str(mp4)]
-    subprocess.run(command, check=True)
-    with site({"/clip.mp4": ("video/mp4", mp4.read_bytes())}) as address:
+    path = tmp_path_factory.mktemp("clip") / "clip.mkv"
+    made = make_clip(path, CLIP_S, ClipEncoding(WIDTH, 180, bitrate_kbps=1000))
+    with site({"/clip.mp4": ("video/mp4", mp4_of(made, CLIP_S))}) as address:
         yield f"{address}/clip.mp4"
 
 
