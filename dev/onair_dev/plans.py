@@ -128,7 +128,8 @@ def test_programs(known: Facts) -> list[Task]:
     after = ("node programs",) if not known.node_pullable else ("clients",)
     return [
         Task("control plane", cluster_tools.control_plane_task, after, 0 if known.control_plane else 210),
-        Task("servers", delivery_servers.servers_task, ("clients",), 0 if known.servers else 280),
+        # After the image with the room server, which is one of them
+        Task("servers", delivery_servers.servers_task, ("clients", "image livekit"), 0 if known.servers else 170),
     ]
 
 

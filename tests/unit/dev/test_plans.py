@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from onair_dev.graph import minutes, remaining_s
 from onair_dev.plans import Facts, of
 
@@ -67,3 +69,11 @@ def test_the_network_plugin_is_built_for_tests_of_the_cluster_alone() -> None:
         for what in ("demo", "up", "integration", "test", "tools")
     }
     assert building == {"demo": False, "up": False, "integration": False, "test": True, "tools": True}
+
+
+@pytest.mark.parametrize("what", ["test", "integration", "soak", "bench", "tools"])
+def test_the_room_server_is_built_by_one_task_at_a_time(what: str) -> None:
+    """For its image and for tests: two builds of one program would take each other's draft."""
+    servers = next(task for task in of(what, NOTHING) if task.name == "servers")
+    assert "image livekit" in servers.needs
+    assert any(task.name == "image livekit" for task in of(what, NOTHING))
