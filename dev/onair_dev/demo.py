@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import statistics
 import time
@@ -16,27 +17,36 @@ from onair_dev.failures import Failed
 from onair_dev.settings import BUILD, NODE_PORTS, ROOT, UDP_NODE_PORTS, url
 
 PAGES = "http://onair-demo.onair-system.svc"
-RECORD_S = 12.0
+RECORD_S = 10.0
+MOST_PERCENT = 3.0
+"""Of frames that may be missing: what a slow machine misses while others work on it is no fault."""
 FOLDER = BUILD / "demo"
+PATH = "live/hello"
 
 
-def put_on_air(facade: FacadeClient, page: str, key: str, receiver: ReceiverClient) -> tuple[LiveShow, str]:
-    """Starts a show that is received at `live/<key>`; returns it and the durations of its steps."""
+def put_on_air(facade: FacadeClient, page: str, receiver: ReceiverClient) -> tuple[LiveShow, str]:
+    """Starts a show that is received at `PATH`; returns it and the durations of its steps."""
     show = facade.show(page, 1280, 720)
-    show.add_destination(f"{IN_CLUSTER_RTMP}/live", key=key)
+    application, _, key = PATH.partition("/")
+    show.add_destination(f"{IN_CLUSTER_RTMP}/{application}", key=key)
     started = time.monotonic()
     show.start()
     responded = time.monotonic()
-    receiver.wait_ready(f"live/{key}", 90)
+    receiver.wait_ready(PATH, 90)
     arrived = time.monotonic()
     show.wait_phase("RUNNING")
     return show, f"start {responded - started:.2f} s → on air {arrived - started:.1f} s"
 
 
-def check(key: str) -> tuple[probe.MediaReport, float]:
-    """Records and decodes the received media; returns a report and the latency in milliseconds."""
-    latency_ms = statistics.median(probe.live_latency_ms(read_url(f"live/{key}"), width=1280, height=720))
-    return probe.analyse(probe.record(read_url(f"live/{key}"), RECORD_S, FOLDER)), latency_ms
+def turn_to(show: LiveShow, page: str) -> None:
+    """Has a show on the air go on with another page."""
+    show.facade.call("PATCH", show.path, {"composition": {"external": {"url": page}}})
+
+
+def receive() -> tuple[probe.RecordedFile, float]:
+    """Records the received media, and returns it with the latency in milliseconds, measured before."""
+    ages = probe.live_latency_ms(read_url(PATH), frames=45, width=1280, height=720)
+    return probe.record(read_url(PATH), RECORD_S, FOLDER), statistics.median(ages)
 
 
 def demo(*, keep: bool) -> None:
@@ -51,41 +61,45 @@ def demo(*, keep: bool) -> None:
     os.environ.update(variables())
     FOLDER.mkdir(parents=True, exist_ok=True)
     facade, receiver = FacadeClient.from_environment("demo"), ReceiverClient()
-    # First the test page, whose clock can be decoded; then the page for people to watch.
-    with Progress() as progress:
+    with contextlib.ExitStack() as at_the_end, Progress() as progress:
+        # First the test page, whose clock can be decoded; then the page for people to watch
         with progress.step("show") as current:
             current.doing = "starting a show of the test page"
-            measured, durations = put_on_air(facade, f"{PAGES}/probe.html", "probe", receiver)
+            show, durations = put_on_air(facade, f"{PAGES}/probe.html", receiver)
+            at_the_end.callback(show.delete)
             current.detail = f"collection → project (1280×720@30) → RTMP · {durations}"
-        try:
-            with progress.step("media") as current:
-                current.doing = "recording and checking it for about 15 s"
-                media, latency_ms = check("probe")
-                first, second = str(media).split("\n")
-                current.detail = first
-            print(f"      {'':<14} {second} · glass to RTMP {latency_ms:.0f} ms")
-            if media.missing_percent > 1 or media.undecodable_percent > 1 or media.av_offset_ms is None:
-                raise Failed("the received media is incomplete", "run it again while the machine is idle")
-        finally:
-            measured.delete()
-    hello, _ = put_on_air(facade, f"{PAGES}/?title=Hello,%20world", "hello", receiver)
-    try:
-        report(hello)
-    finally:
-        if not keep:
-            hello.delete()
-            print("stopped  the show is off the air; make demo ARGS=--keep leaves it on")
+        with progress.step("media") as current:
+            current.doing = "recording and checking it for about 15 s"
+            recording, latency_ms = receive()
+            turn_to(show, f"{PAGES}/?title=Hello,%20world")
+            media = probe.analyse(recording)
+            first, second = str(media).split("\n")
+            current.detail = first
+        print(f"      {'':<14} {second} · glass to RTMP {latency_ms:.0f} ms")
+        if not is_whole(media):
+            raise Failed("the received media is incomplete", "run it again while the machine is idle")
+        report(show)
+        if keep:
+            at_the_end.pop_all()
+    if not keep:
+        print("stopped  the show is off the air; make demo ARGS=--keep leaves it on")
     print("next     make demo ARGS=--scene      kubectl get onair -n shows      docs/guide/first-show.md")
     rtmp, srt = NODE_PORTS[30936], UDP_NODE_PORTS[30890]
     print(f"send     rtmp://localhost:{rtmp}/live or srt://localhost:{srt}      docs/guide/send.md")
 
 
+def is_whole(media: probe.MediaReport) -> bool:
+    """Whether hardly anything is missing of the received media, and its clicks and flashes were found."""
+    damaged_percent = max(media.missing_percent, media.undecodable_percent)
+    return damaged_percent <= MOST_PERCENT and media.av_offset_ms is not None
+
+
 def report(show: LiveShow) -> None:
     """Saves a picture of a show, and prints where to watch it."""
-    time.sleep(2)  # a picture of the page after it has settled
-    recording = probe.record(read_url("live/hello"), 2, FOLDER)
+    time.sleep(1)  # a picture of the page after it has settled
+    recording = probe.record(read_url(PATH), 2, FOLDER)
     picture = probe.picture(recording, FOLDER / "hello.jpg")
     print(f"picture  {picture.relative_to(ROOT)}")
-    print(f"watch    {watch_url('live/hello')}        api docs  {url()}/docs")
+    print(f"watch    {watch_url(PATH)}        api docs  {url()}/docs")
     status = show.status()
     print(f"status   {status['phase']} in {status['region']}, on air for {status['duration'] / 1000:.0f} s")

@@ -129,7 +129,12 @@ def test_programs(known: Facts) -> list[Task]:
     return [
         Task("control plane", cluster_tools.control_plane_task, after, 0 if known.control_plane else 210),
         # After the image with the room server, which is one of them
-        Task("servers", delivery_servers.servers_task, ("clients", "image livekit"), 0 if known.servers else 170),
+        Task(
+            "servers",
+            delivery_servers.servers_task,
+            ("clients", "image livekit"),
+            0 if known.servers else 170,
+        ),
     ]
 
 
