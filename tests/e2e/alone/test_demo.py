@@ -14,6 +14,10 @@ from tests.support.cluster import LocalCluster
 from onair_dev.settings import ROOT
 
 TIMEOUT_S = 300
+COLOUR = 40
+"""Of a JPEG, after a codec."""
+SKY, HILL = (12, 14, 38), (246, 146, 94)
+"""Of the page for people, at its top and at its bottom; the test page is gray there."""
 OF_AN_OUTER_MAKE = {"MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARGS"}
 
 
@@ -35,6 +39,8 @@ def test_a_show_is_put_on_air_and_its_picture_kept(cluster: LocalCluster) -> Non
     assert "Traceback" not in said
     (name,) = [line.split(maxsplit=1)[1] for line in said.splitlines() if line.startswith("picture")]
     with av.open(str(ROOT / Path(name))) as picture:
-        pixels = next(picture.decode(video=0)).to_ndarray(format="rgb24")
+        pixels = next(picture.decode(video=0)).to_ndarray(format="rgb24").astype(int)
     assert pixels.shape == (720, 1280, 3)
-    assert np.ptp(pixels.reshape(-1, 3), axis=0).min() > 100, "a page, and neither black nor a slate"
+    for rows, colour in ((slice(2, 12), SKY), (slice(690, 715), HILL)):
+        seen = pixels[rows, 500:900].mean(axis=(0, 1))
+        assert np.abs(seen - colour).max() < COLOUR, "not the page that follows the test page"

@@ -168,14 +168,18 @@ class Judgement:
             continued = found and known is not None and known.grew_at_s is None
             since = state.since if continued else format_time(now.wall)
             state = state.model_copy(update={"flowing": flowing, "since": since})
+        tracks = look.path.tracks2
+        told = known is not None and same and known.look.path.tracks2 == tracks
         arrives = {
             "protocol": PROTOCOLS[look.source.type],
             "publisher": look.address[:MAX_ADDRESS] or None,
-            "video": _video(look.path.tracks2, state.video if same else None),
-            "audio": _audio(look.path.tracks2),
+            "video": state.video if told else _video(tracks, state.video if same else None),
+            "audio": state.audio if told else _audio(tracks),
             "error": None if flowing or grew_at_s is None else SILENT,
         }
-        return Judged(look, state.model_copy(update=arrives), grew_at_s, found)
+        # Most looks at most streams find nothing new, and a copy takes longer than all the rest
+        changed = {name: value for name, value in arrives.items() if getattr(state, name) != value}
+        return Judged(look, state.model_copy(update=changed) if changed else state, grew_at_s, found)
 
 
 def _new(look: Look, found: bool, now: Moment) -> StreamState:

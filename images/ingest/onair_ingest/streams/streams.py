@@ -89,9 +89,9 @@ class Streams:
         return self._judgement.all()
 
     async def run(self) -> None:
-        """Looks again and again."""
+        """Looks again and again, with a rest as long as it was busy: admission and playlists wait meanwhile."""
         while True:
-            began_s = time.monotonic()
+            began_s, busy_s = time.monotonic(), -time.thread_time()
             if self._responded_at_s >= self._asked_at_s:
                 self._asked_at_s = began_s
             looking = asyncio.create_task(self.look())
@@ -102,7 +102,8 @@ class Streams:
                 await looking
             finally:
                 looking.cancel()
-            await asyncio.sleep(max(0.0, self._interval_s - (time.monotonic() - began_s)))
+            busy_s += time.thread_time()
+            await asyncio.sleep(max(busy_s, self._interval_s - (time.monotonic() - began_s)))
 
     @property
     def _unresponsive_at_s(self) -> float:

@@ -21,7 +21,8 @@ class GrowingMediaMtx:
     """MediaMTX with one publisher, whose media grows with each look, as long as it responds."""
 
     def __init__(self) -> None:
-        self.looks = 0
+        self.looks, self.busy_s = 0, 0.0
+        """How often it was looked at, and what of the CPU a look takes."""
         self.looked = asyncio.Semaphore(0)
         self.responds = asyncio.Event()
         self.responds.set()
@@ -29,6 +30,9 @@ class GrowingMediaMtx:
     async def paths(self) -> list[Path]:
         await asyncio.sleep(0.001)  # as every request over a network, it takes more than a turn
         await self.responds.wait()
+        until_s = time.thread_time() + self.busy_s
+        while time.thread_time() < until_s:
+            pass
         self.looks += 1
         self.looked.release()
         return [path(self.looks * 1000)]
@@ -49,6 +53,9 @@ class SuspendableClock:
 
     def monotonic(self) -> float:
         return time.monotonic() + self.stopped_s
+
+    def thread_time(self) -> float:
+        return time.thread_time()
 
 
 class FollowedStreams:
@@ -102,3 +109,16 @@ async def test_a_server_that_does_not_respond_while_it_is_asked_is_told(
         await followed.failed.wait()
     running.cancel()
     assert followed.told[-1].error == "the ingest server does not respond"
+
+
+async def test_it_rests_as_long_as_a_look_keeps_it_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With thousands of streams, who looks without a rest admits nobody and serves no playlist."""
+    followed = FollowedStreams(monkeypatch)
+    followed.server.busy_s = 0.1
+    running = asyncio.create_task(followed.streams.run())
+    await followed.looked_at(1)
+    cpu_s, began_s = time.thread_time(), time.monotonic()
+    await followed.looked_at(4)
+    busy_s, took_s = time.thread_time() - cpu_s, time.monotonic() - began_s
+    running.cancel()
+    assert busy_s < 0.65 * took_s
