@@ -89,7 +89,7 @@ class Streams:
         return self._judgement.all()
 
     async def run(self) -> None:
-        """Looks again and again, with a rest as long as it was busy: admission and playlists wait meanwhile."""
+        """Looks again and again, with a rest as long as it was busy: admission and playlists wait then."""
         while True:
             began_s, busy_s = time.monotonic(), -time.thread_time()
             if self._responded_at_s >= self._asked_at_s:
