@@ -96,8 +96,8 @@ def is_whole(media: probe.MediaReport) -> bool:
 
 def report(show: LiveShow) -> None:
     """Saves a picture of a show, and prints where to watch it."""
-    time.sleep(1)  # a picture of the page after it has settled
-    recording = probe.record(read_url(PATH), 2, FOLDER)
+    # The page has settled while the recording of the other one was checked
+    recording = probe.record(read_url(PATH), 1.5, FOLDER)
     picture = probe.picture(recording, FOLDER / "hello.jpg")
     print(f"picture  {picture.relative_to(ROOT)}")
     print(f"watch    {watch_url(PATH)}        api docs  {url()}/docs")
