@@ -9,9 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal, TypeVar, overload
 
 T = TypeVar("T")
-POLL_S, LONGEST_POLL_S = 0.01, 0.05
-POLLS = 20
-"""Polls come this many times as often as what is waited for takes, so that they take less of its CPU time."""
+POLL_S = 0.01
 TIMEOUT_S = 20.0
 WITHIN_S = 2.0
 """Of what may take a second: twice the bound, as everywhere in tests."""
@@ -22,14 +20,13 @@ def wait_for(
     what: str = "",
     timeout_s: float = TIMEOUT_S,
     *,
-    poll_s: float | None = None,
+    poll_s: float = POLL_S,
     state: Callable[[], object] | None = None,
 ) -> T:
     """Returns the first true value of `check`.
 
     Args:
         what: is to hold, for the error.
-        poll_s: the time between two looks; without it more of it the longer it takes.
         state: of what is waited for, for the error.
 
     Raises:
@@ -39,8 +36,8 @@ def wait_for(
     while True:
         if found := check():
             return found
-        left_s = _time_left_s(deadline_s, what, timeout_s, state)
-        time.sleep(poll_s or _pause_s(timeout_s - left_s))
+        _check_time(deadline_s, what, timeout_s, state)
+        time.sleep(poll_s)
 
 
 @overload
@@ -49,7 +46,7 @@ async def until(
     what: str = "",
     timeout_s: float = TIMEOUT_S,
     *,
-    poll_s: float | None = None,
+    poll_s: float = POLL_S,
     state: Callable[[], object] | None = None,
 ) -> T: ...
 @overload
@@ -58,7 +55,7 @@ async def until(
     what: str = "",
     timeout_s: float = TIMEOUT_S,
     *,
-    poll_s: float | None = None,
+    poll_s: float = POLL_S,
     state: Callable[[], object] | None = None,
 ) -> T: ...
 async def until(
@@ -66,7 +63,7 @@ async def until(
     what: str = "",
     timeout_s: float = TIMEOUT_S,
     *,
-    poll_s: float | None = None,
+    poll_s: float = POLL_S,
     state: Callable[[], object] | None = None,
 ) -> object:
     """Does the same in an event loop; `check` may be a coroutine function."""
@@ -77,12 +74,12 @@ async def until(
             found = await found
         if found:
             return found
-        left_s = _time_left_s(deadline_s, what, timeout_s, state)
-        await asyncio.sleep(poll_s or _pause_s(timeout_s - left_s))
+        _check_time(deadline_s, what, timeout_s, state)
+        await asyncio.sleep(poll_s)
 
 
 async def seconds_until(
-    check: Callable[[], object], what: str = "", timeout_s: float = TIMEOUT_S, *, poll_s: float | None = None
+    check: Callable[[], object], what: str = "", timeout_s: float = TIMEOUT_S, *, poll_s: float = POLL_S
 ) -> float:
     """Waits likewise; returns after how many seconds it held."""
     began_s = time.monotonic()
@@ -90,12 +87,6 @@ async def seconds_until(
     return time.monotonic() - began_s
 
 
-def _time_left_s(deadline_s: float, what: str, timeout_s: float, state: Callable[[], object] | None) -> float:
-    left_s = deadline_s - time.monotonic()
-    seen = f"; {state()}" if state and left_s <= 0 else ""
-    assert left_s > 0, f"not within {timeout_s:g} s: {what}{seen}"
-    return left_s
-
-
-def _pause_s(waited_s: float) -> float:
-    return min(max(POLL_S, waited_s / POLLS), LONGEST_POLL_S)
+def _check_time(deadline_s: float, what: str, timeout_s: float, state: Callable[[], object] | None) -> None:
+    seen = f"; {state()}" if state and time.monotonic() >= deadline_s else ""
+    assert time.monotonic() < deadline_s, f"not within {timeout_s:g} s: {what}{seen}"
