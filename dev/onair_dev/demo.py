@@ -10,6 +10,7 @@ import time
 from tests.support.media import probe
 from tests.support.receiver import IN_CLUSTER_RTMP, ReceiverClient, read_url
 from tests.support.shows import FacadeClient, LiveShow
+from tests.support.waiting import wait_for
 
 from onair_dev.cluster.environment import variables, watch_url
 from onair_dev.console_progress import Progress
@@ -17,9 +18,10 @@ from onair_dev.failures import Failed
 from onair_dev.settings import BUILD, NODE_PORTS, ROOT, UDP_NODE_PORTS, url
 
 PAGES = "http://onair-demo.onair-system.svc"
-RECORD_S = 10.0
-MOST_PERCENT = 3.0
-"""Of frames that may be missing: what a slow machine misses while others work on it is no fault."""
+RECORD_S = 12.0
+RECORDINGS = 3
+"""At the most, until one is whole: while a machine does other things frames are missing for seconds."""
+TEST_PAGE, GREETING = f"{PAGES}/probe.html", f"{PAGES}/?title=Hello,%20world"
 FOLDER = BUILD / "demo"
 PATH = "live/hello"
 
@@ -43,10 +45,24 @@ def turn_to(show: LiveShow, page: str) -> None:
     show.facade.call("PATCH", show.path, {"composition": {"external": {"url": page}}})
 
 
-def receive() -> tuple[probe.RecordedFile, float]:
-    """Records the received media, and returns it with the latency in milliseconds, measured before."""
-    ages = probe.live_latency_ms(read_url(PATH), frames=45, width=1280, height=720)
-    return probe.record(read_url(PATH), RECORD_S, FOLDER), statistics.median(ages)
+def receive(show: LiveShow) -> probe.MediaReport:
+    """Records and checks the test page, until one recording is whole; the show goes on with the greeting."""
+    for attempt in range(RECORDINGS):
+        if attempt:
+            turn_to(show, TEST_PAGE)
+            wait_for(lambda: latency_ms(1), "the test page is on the air again")
+        recording = probe.record(read_url(PATH), RECORD_S, FOLDER)
+        turn_to(show, GREETING)
+        media = probe.analyse(recording)
+        if is_whole(media):
+            break
+    return media
+
+
+def latency_ms(frames: int) -> float | None:
+    """Returns the median age of frames of the test page as they are received; None: it is not on the air."""
+    ages = probe.live_latency_ms(read_url(PATH), frames, width=1280, height=720)
+    return statistics.median(ages) if ages else None
 
 
 def demo(*, keep: bool) -> None:
@@ -65,17 +81,17 @@ def demo(*, keep: bool) -> None:
         # First the test page, whose clock can be decoded; then the page for people to watch
         with progress.step("show") as current:
             current.doing = "starting a show of the test page"
-            show, durations = put_on_air(facade, f"{PAGES}/probe.html", receiver)
+            show, durations = put_on_air(facade, TEST_PAGE, receiver)
             at_the_end.callback(show.delete)
             current.detail = f"collection → project (1280×720@30) → RTMP · {durations}"
         with progress.step("media") as current:
             current.doing = "recording and checking it for about 15 s"
-            recording, latency_ms = receive()
-            turn_to(show, f"{PAGES}/?title=Hello,%20world")
-            media = probe.analyse(recording)
+            age_ms = latency_ms(45)
+            latency = "unknown" if age_ms is None else f"{age_ms:.0f} ms"
+            media = receive(show)
             first, second = str(media).split("\n")
             current.detail = first
-        print(f"      {'':<14} {second} · glass to RTMP {latency_ms:.0f} ms")
+        print(f"      {'':<14} {second} · glass to RTMP {latency}")
         if not is_whole(media):
             raise Failed("the received media is incomplete", "run it again while the machine is idle")
         report(show)
@@ -91,7 +107,7 @@ def demo(*, keep: bool) -> None:
 def is_whole(media: probe.MediaReport) -> bool:
     """Whether hardly anything is missing of the received media, and its clicks and flashes were found."""
     damaged_percent = max(media.missing_percent, media.undecodable_percent)
-    return damaged_percent <= MOST_PERCENT and media.av_offset_ms is not None
+    return damaged_percent <= 1 and media.av_offset_ms is not None
 
 
 def report(show: LiveShow) -> None:

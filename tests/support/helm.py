@@ -68,19 +68,9 @@ def _parsed(text: str) -> bytes:
     return pickle.dumps(yaml.load(text, yaml.CSafeLoader))
 
 
-def install(
-    plane: ControlPlane, chart: Path = CHART, *options: str | Path, is_validated: bool = False
-) -> str:
-    """Installs or upgrades a chart.
-
-    Args:
-        is_validated: Helm first compares all objects with the API server's OpenAPI schema, as it does for
-            users. That takes a third of its CPU time.
-    """
+def install(plane: ControlPlane, chart: Path = CHART, *options: str | Path) -> str:
     target = ["--namespace", NAMESPACE, "--create-namespace"]
-    validation = [] if is_validated else ["--disable-openapi-validation"]
-    command = ["upgrade", "--install", RELEASE, chart, *target, *validation, *options]
-    return helm(*command, kubeconfig=plane.kubeconfig)
+    return helm("upgrade", "--install", RELEASE, chart, *target, *options, kubeconfig=plane.kubeconfig)
 
 
 def kubectl(plane: ControlPlane, *arguments: str | Path, stdin: str = "") -> str:

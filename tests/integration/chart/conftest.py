@@ -34,6 +34,6 @@ def plane_client(own_plane: ControlPlane) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def installed(own_plane: ControlPlane, plane_client: httpx.Client) -> ControlPlane:
     """Installs the chart with its default values."""
-    install(own_plane, is_validated=True)
+    install(own_plane)
     wait_for(lambda: is_served(plane_client, "projects.onair.dev"), "projects served", 60)
     return own_plane

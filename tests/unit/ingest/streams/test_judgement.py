@@ -186,6 +186,15 @@ def test_the_frame_rate_of_a_connection_that_was_replaced_is_dropped() -> None:
     assert judgement.measured(look(100, "c1"), 60.0) == []
 
 
+def test_the_frame_rate_of_another_connection_with_the_same_tracks_is_measured_anew() -> None:
+    judgement = begun()
+    judgement.look([look(100)], at(1))
+    judgement.measured(look(100), 29.97)
+    (changed,) = judgement.look([look(100, "c2")], at(1.25))
+    assert changed.video
+    assert (changed.video.width, changed.video.framerate) == (1280, None)
+
+
 def test_of_two_paths_of_a_stream_the_one_that_flows_counts_in_any_order() -> None:
     for silent_first in (True, False):
         judgement = begun()

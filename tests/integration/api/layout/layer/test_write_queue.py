@@ -18,7 +18,7 @@ from onair_crds.shapes import JsonObject
 
 RATE_PER_S = 30
 UPDATES = 60
-LAG_S, WRITES_WAITED_FOR = 3.0, 10
+LAG_S = 3.0
 """An update may be answered this late on a machine that does other things too; without the queue joining
 updates a drag on 500 layers is tens of seconds late."""
 
@@ -113,8 +113,8 @@ class SentUpdate:
     response: JsonObject
 
 
-async def drag(canvas: LayoutClient, layer: str, count: int) -> list[SentUpdate]:
-    """Sends updates at `RATE_PER_S` side by side, waiting for no response."""
+async def drag(canvas: LayoutClient, layer: str) -> list[SentUpdate]:
+    """Sends `UPDATES` at `RATE_PER_S` side by side, waiting for no response."""
     url = f"{canvas.user.facade.url}{canvas.path}/layers/{layer}"
     start = time.monotonic()
     async with httpx.AsyncClient(headers=canvas.user.headers, trust_env=False, timeout=60) as client:
@@ -127,7 +127,7 @@ async def drag(canvas: LayoutClient, layer: str, count: int) -> list[SentUpdate]
             assert response.status_code == 200, response.text
             return SentUpdate(due, sent, time.monotonic(), response.json())
 
-        return await asyncio.gather(*(send(number) for number in range(count)))
+        return await asyncio.gather(*(send(number) for number in range(UPDATES)))
 
 
 @pytest.mark.parametrize("layers", [20, 500])
@@ -136,11 +136,8 @@ def test_a_drag_does_not_fall_behind(canvas: LayoutClient, layers: int) -> None:
     item = {"type": "text", "parentId": root, "data": {"text": "Good evening"}, "x": 1, "y": 1}
     made = canvas.batch(*({"create": item} for _ in range(layers - 1)))["layers"]
     layer = made[layers // 2]["create"]["id"]
-    (alone,) = asyncio.run(drag(canvas, layer, 1))
-    updates = asyncio.run(drag(canvas, layer, UPDATES))
-    # On a machine that is busy one write takes long, and so may what waits for one that is under way
-    most_s = max(LAG_S, WRITES_WAITED_FOR * (alone.answered - alone.due))
-    assert max(each.answered - each.due for each in updates) < most_s
+    updates = asyncio.run(drag(canvas, layer))
+    assert max(each.answered - each.due for each in updates) < LAG_S
     assert [(u.response["x"], u.response["y"]) for u in updates] == [(n, 2 * n) for n in range(UPDATES)]
     last = updates[canvas.layer(layer)["x"]]
     assert last.answered >= max(each.sent for each in updates), "an update that was sent later is lost"
@@ -149,6 +146,6 @@ def test_a_drag_does_not_fall_behind(canvas: LayoutClient, layers: int) -> None:
 
 def test_an_update_after_a_drag_is_the_last(canvas: LayoutClient) -> None:
     layer = canvas.add("box")["id"]
-    asyncio.run(drag(canvas, layer, UPDATES))
+    asyncio.run(drag(canvas, layer))
     canvas.call("PATCH", f"/layers/{layer}", {"x": 7_000}).raise_for_status()
     assert canvas.layer(layer)["x"] == 7_000
