@@ -30,6 +30,8 @@ from onair_operator.settings import LeaderElectionSettings, OperatorSettings
 OPERATOR, API = (f"system:serviceaccount:{NAMESPACE}:onair-{each}" for each in ("operator", "api"))
 NOWHERE = "http://127.0.0.1:9"
 TOKEN = "/live/v2/authentication/token"
+NEVER_S = 86_400
+"""A list of everything would bring what a watch that is refused is late to bring."""
 APPLY = {"Content-Type": "application/apply-patch+yaml"}
 
 
@@ -184,7 +186,12 @@ class Installation(Objects):
         """Begins to have one run, which may never do what it is to do."""
         election = LeaderElectionSettings(lease_duration_s=4.0, renew_interval_s=0.5)
         settings = OperatorSettings.model_validate(
-            {**self._config, "healthPort": free_port(), "leaderElection": election}
+            {
+                **self._config,
+                "healthPort": free_port(),
+                "leaderElection": election,
+                "resyncIntervalS": NEVER_S,
+            }
         )
         operator = OperatorThread(settings, self._kubeconfig(OPERATOR))
         self._operator = self._of_operator.enter_context(operator)
