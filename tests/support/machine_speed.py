@@ -8,7 +8,9 @@ STEPS = 1_000_000
 ROUNDS = 3
 SLOW_FROM_S = 0.125
 """Of CPU time. From here on two browsers or encoders in real time do not fit beside each other: at 0.135 to
-0.17 s frames were late, and starts were given up. At its best the same machine takes 0.075 s."""
+0.17 s frames were late, and starts were given up. At its best the same machine takes 0.075 s, others 0.03 s."""
+LATE_FROM_S = 0.09
+"""From here on they fit, and single frames are late: at about 0.105 s it was nine tests of 9,045."""
 
 
 def work_s() -> float:
@@ -19,9 +21,9 @@ def work_s() -> float:
     return time.thread_time() - began_s
 
 
-def is_slow() -> bool:
+def is_slow(from_s: float = SLOW_FROM_S) -> bool:
     """Takes some tenths of a second."""
-    return min(work_s() for _ in range(ROUNDS)) >= SLOW_FROM_S
+    return min(work_s() for _ in range(ROUNDS)) >= from_s
 
 
 def failed_as_it_is_slow(error: BaseException | None) -> bool:
@@ -29,4 +31,4 @@ def failed_as_it_is_slow(error: BaseException | None) -> bool:
     Args:
         error: of a test; None: it has passed, so nothing is measured. This is asked after every test.
     """
-    return error is not None and is_slow()
+    return error is not None and is_slow(LATE_FROM_S)
