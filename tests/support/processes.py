@@ -58,12 +58,18 @@ def _thread_states(pid: int) -> set[str]:
     return states
 
 
-def is_connected_to(pid: int, port: int) -> bool:
-    """Whether a process has a TCP connection over IPv4 to a port of any address."""
-    own = set()
+def sockets(pid: int) -> set[str]:
+    """What a process has open, as in `socket:[1234]`."""
+    found = set()
     for each in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-            own.add(str(each.readlink()))
+            found.add(str(each.readlink()))
+    return found
+
+
+def is_connected_to(pid: int, port: int) -> bool:
+    """Whether a process has a TCP connection over IPv4 to a port of any address."""
+    own = sockets(pid)
     rows = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
     return any(row[2].endswith(f":{port:04X}") and f"socket:[{row[9]}]" in own for row in rows)
 

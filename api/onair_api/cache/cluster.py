@@ -131,12 +131,13 @@ class Cluster:
 
     async def fetch(self, kind: str, name: str) -> Entry | None:
         """The object as the API server has it now."""
+        known = self.view.entry(kind, name)  # another of its name may come while this is asked
         try:
             document = await self.client.get(self.api(kind), self.namespace(kind), name)
         except ApiError as error:
             if not error.not_found:
                 raise
-            if known := self.view.get(kind, name):
+            if known:
                 self.view.remove(kind, name, known.uid)
             return None
         entry = self.view.put(kind, document)

@@ -113,13 +113,20 @@ class Credentials:
             ApiError: the API server did not respond.
         """
         cluster = self._cluster
+        # Not what is known afterwards: the watch may have brought its successor
+        known = cluster.view.entry(CREDENTIALS, name)
+        gone = {known.uid} if known else set()
         try:
-            await cluster.client.delete(cluster.api(CREDENTIALS), cluster.namespace(CREDENTIALS), name)
+            response = await cluster.client.delete(
+                cluster.api(CREDENTIALS), cluster.namespace(CREDENTIALS), name
+            )
         except ApiError as error:
             if not error.not_found:
                 raise
-        if known := cluster.view.get(CREDENTIALS, name):
-            cluster.view.remove(CREDENTIALS, name, known.uid)
+        else:
+            gone |= {uid for uid in [(response.get("details") or {}).get("uid")] if uid}
+        for uid in gone:
+            cluster.view.remove(CREDENTIALS, name, uid)
 
 
 def was_refused(error: BaseException) -> bool:

@@ -18,6 +18,7 @@ from tests.support.child_process import ChildProcess
 from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
 from tests.support.helm import named, render
+from tests.support.processes import sockets
 from tests.support.waiting import wait_for
 
 from onair_operator.cluster.server_secrets import MEDIAMTX_SECRET
@@ -180,7 +181,7 @@ def test_the_server_of_ingest_has_only_its_media_on_the_network(tmp_path: Path) 
 
 def open_ports(pid: int) -> set[int]:
     """Ports, of TCP and UDP, that a process has on other addresses than loopback."""
-    own = {str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir()}
+    own = sockets(pid)
     found = set()
     for protocol in ("tcp", "tcp6", "udp", "udp6"):
         for line in Path(f"/proc/{pid}/net/{protocol}").read_text().splitlines()[1:]:
