@@ -8,7 +8,8 @@ STEPS = 1_000_000
 ROUNDS = 3
 SLOW_FROM_S = 0.125
 """Of CPU time. From here on two browsers or encoders in real time do not fit beside each other: at 0.135 to
-0.17 s frames were late, and starts were given up. At its best the same machine takes 0.075 s, others 0.03 s."""
+0.17 s frames were late, and starts were given up. At its best the same machine takes 0.075 s, another
+0.03 s."""
 LATE_FROM_S = 0.09
 """From here on they fit, and single frames are late: at about 0.105 s it was nine tests of 9,045."""
 

@@ -1,11 +1,43 @@
-"""What the facade's watches count."""
+"""What the facade's watches count, and what it takes from reads beside them."""
 
 from __future__ import annotations
 
+import pytest
 from prometheus_client import REGISTRY
 
-from onair_api.cache.cluster import WatchMetrics
+from onair_api.cache.cluster import Cluster, WatchMetrics
 from onair_api.cache.watched_kinds import PROJECT
+from onair_api.settings import Settings
+from onair_crds.kube.errors import ApiError
+from onair_crds.shapes import Document
+
+
+def project(uid: str, version: int) -> Document:
+    return {"metadata": {"name": "show", "uid": uid, "resourceVersion": str(version)}}
+
+
+class ApiServerWithoutIt:
+    """Has no such object, and has one before its response is read, as the watch tells."""
+
+    def __init__(self) -> None:
+        self.cluster = Cluster(self, Settings())  # type: ignore[arg-type]
+
+    async def get(self, *_: object) -> Document:
+        self.cluster.view.update(PROJECT, project("successor", 3))
+        raise ApiError(404, "NotFound", "")
+
+
+@pytest.mark.parametrize("known", [False, True])
+async def test_what_comes_while_its_predecessor_is_found_to_be_gone_stays(known: bool) -> None:
+    cluster = ApiServerWithoutIt().cluster
+    if known:
+        cluster.view.update(PROJECT, project("former", 1))
+    assert await cluster.fetch(PROJECT, "show") is None
+    cluster.view.update(PROJECT, project("former", 2))
+    entry = cluster.view.get(PROJECT, "show")
+    assert entry
+    assert entry.uid == "successor"
+    assert cluster.view.update(PROJECT, project("successor", 4)), "it is known for good"
 
 
 def count(name: str, **labels: str) -> float:
