@@ -163,11 +163,13 @@ class Tokens:
             self._generation = self._keys.generation
         known = self._cache.get(digest)
         if known is None:
+            generation = self._generation
             known = await self._verify(token)
             # Once for each token, so that a replica that was restarted learns of earlier deletions
             if await self._lost_its_key(known.identity):
                 raise Unauthenticated(_REFUSED.format("its API key was deleted"))
-            self._remember(digest, known)
+            if generation == self._keys.generation:
+                self._remember(digest, known)
         else:
             self._cache.move_to_end(digest)
         if self.ended_with_its_key(known.identity):

@@ -229,10 +229,12 @@ class Writer:
             if error.conflict or await self._outdated(entry, error):
                 return None
             raise
-        updated = cluster.view.put(kind, document)
-        if updated is None:
+        newest = cluster.view.put(kind, document)
+        if newest is None or newest.uid != entry.uid:
             raise NotFound(f"{kind} {name} does not exist")
-        return updated
+        # What this write made of it: the watch may have brought a later version already
+        own = Entry(kind, document)
+        return newest if newest.version == own.version else own
 
     async def _outdated(self, entry: Entry, error: ApiError) -> bool:
         """Whether a patch was refused as invalid because it was meant for an older version.

@@ -161,9 +161,9 @@ class Reflector:
         started = time.monotonic()
         async with stream as events:
             async for event in events:
-                self._failures = 0
                 self._contact()
                 self._take(event)
+                self._failures = 0
         self._contact()
         if time.monotonic() - started < SHORTEST_WATCH_S:
             raise ApiError(503, "WatchEnded", "the watch ended at once")

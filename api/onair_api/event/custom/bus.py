@@ -83,6 +83,8 @@ class EventBus:
         self._channels: dict[str, _Channel] = {}
         self._link: RedisLink | None = None
         self._loading: set[asyncio.Task[None]] = set()
+        # Thousands of channels come back at once, and a connection is waited for a second at most
+        self._loads = asyncio.Semaphore(MAX_CONNECTIONS // 2)
 
     @property
     def connected(self) -> bool:
@@ -135,10 +137,14 @@ class EventBus:
             channel.idle_since = time.monotonic()
 
     def source(self, user_id: str) -> str | None:
-        """The source that orders a user's custom events; None while they do not arrive."""
+        """The source that orders a user's custom events; None until they have arrived once.
+
+        While Redis is away it is that of what was delivered last: who closes meanwhile has to be told of
+        what they missed.
+        """
         name = scripts.CHANNEL.format(user_id)
         channel = self._channels.get(name)
-        return _source(name, channel.epoch) if channel and channel.live.is_set() and channel.epoch else None
+        return _source(name, channel.epoch) if channel and channel.epoch else None
 
     async def sweep(self) -> None:
         """Unsubscribes from channels that have had no listener for as long as events are kept."""
@@ -148,7 +154,8 @@ class EventBus:
             channel = self._channels.pop(name)
             if channel.epoch:
                 self._buffer.forget(_source(name, channel.epoch))
-            if self._link:
+        for name in unused:  # unless it has come to be in use again
+            if self._link and name not in self._channels:
                 with contextlib.suppress(RedisError, OSError):
                     await self._link.unsubscribe(name)
 
@@ -168,8 +175,9 @@ class EventBus:
             await asyncio.sleep(random.uniform(ceiling / 2, ceiling))  # noqa: S311 - spreads load, protects nothing
 
     async def stop(self) -> None:
-        await self.redis.aclose()
-        await self.redis.connection_pool.disconnect()
+        with contextlib.suppress(RedisError, OSError):
+            await self.redis.aclose()
+            await self.redis.connection_pool.disconnect()
 
     async def _listen(self) -> None:
         link = RedisLink(self.redis.connection_pool)
@@ -200,7 +208,8 @@ class EventBus:
         for channel in self._channels.values():
             channel.live.clear()
             channel.early = None
-        await self.redis.connection_pool.disconnect(inuse_connections=False)
+        with contextlib.suppress(RedisError, OSError):  # an idle TLS connection whose peer is silent
+            await self.redis.connection_pool.disconnect(inuse_connections=False)
 
     def _load(self, name: str, channel: _Channel) -> None:
         task = asyncio.create_task(self._load_recent(name, channel))
@@ -211,10 +220,11 @@ class EventBus:
         stream = scripts.STREAM.format(name.removeprefix(scripts.CHANNEL.format("")))
         settings = self._settings
         try:
-            epoch_text, last, floor, texts, ages_ms = await self._recent(
-                keys=[scripts.NUMBERS, stream],
-                args=[secrets.token_hex(8), round(settings.replay_s)],
-            )
+            async with self._loads:
+                epoch_text, last, floor, texts, ages_ms = await self._recent(
+                    keys=[scripts.NUMBERS, stream],
+                    args=[secrets.token_hex(8), round(settings.replay_s)],
+                )
         except (TimeoutError, RedisError, OSError) as error:
             log.warning("redis.recent_not_loaded", error=type(error).__name__)
             if self._link:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hmac
 import json
@@ -14,6 +15,7 @@ from tests.support.token_issuer import ANNA, DAY_MS, PRIVATE_KEYS, START, TokenI
 from tests.support.tokens import claims_of
 
 from onair_api.auth.identity import SCOPE_CREATE
+from onair_api.cache.watched_kinds import SIGNING_KEY
 from onair_api.errors import Unauthenticated
 from onair_api.settings import MAX_TOKEN_DURATION_MS
 from onair_crds.shapes import Claims
@@ -166,3 +168,27 @@ async def test_renewals_end_seven_days_after_the_first_issue(issuer: TokenIssuer
             break
         token = renewed
     assert claims_of(token)["exp"] == START + MAX_TOKEN_DURATION_MS / 1000
+
+
+async def test_a_token_whose_signing_key_goes_while_its_api_key_is_looked_for_is_not_remembered(
+    issuer: TokenIssuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = issuer.tokens.issue(ANNA, DAY_MS)
+    asked, responded = asyncio.Event(), asyncio.Event()
+
+    async def slow(_: object) -> bool:
+        asked.set()
+        await responded.wait()
+        return False
+
+    with monkeypatch.context() as patched:
+        patched.setattr(issuer.tokens, "_lost_its_key", slow)
+        first = asyncio.create_task(issuer.verify(token))
+        await asked.wait()
+    issuer.add_key("two", 2, PRIVATE_KEYS[1])
+    issuer.cluster.view.remove(SIGNING_KEY, "one", "one")
+    await issuer.verify(issuer.tokens.issue(ANNA, DAY_MS))  # by which remembered tokens are forgotten
+    responded.set()
+    await first
+    with pytest.raises(Unauthenticated):
+        await issuer.verify(token)
