@@ -186,7 +186,7 @@ class ReconcileLoop:
             await asyncio.sleep(0)
 
     async def _retry(self, key: Key, error: ApiError, applier: Applier, resync: Resync) -> None:
-        if error.conflict or error.not_found:
+        if (error.conflict or error.not_found) and key.kind in WATCHED:
             await resync.refresh(key.kind, key.name)
             if key.kind == PROJECT:
                 for entry in self._store.select(DESTINATION, BY_PROJECT, key.name):

@@ -28,6 +28,8 @@ class RecordingApiServer:
         """Plural, name and the resourceVersion that the write was made on."""
         self.deleted: list[str] = []
         self.present: dict[str, Document] = {}
+        self.existing: set[str] = set()
+        """Plurals of which there is one of each name."""
         self.version = 100
         self.conflict = False
         self.refusal: ApiError | None = None
@@ -40,6 +42,8 @@ class RecordingApiServer:
     async def create(self, api: Api, _: str, document: Document) -> Document:
         if api.plural == "pods" and self.refusal:
             raise self.refusal
+        if api.plural in self.existing:
+            raise ApiError(409, "AlreadyExists", "it exists")
         name = document["metadata"]["name"]
         self.created.append(f"{api.plural}/{name}")
         self.version += 1

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import structlog
 
 from onair_crds.contract.labels import PROJECT_LABEL
-from onair_crds.contract.owners import owner_reference
+from onair_crds.contract.owners import is_owned_by, owner_reference
 from onair_crds.kube.apis import CUSTOM, PODS, SECRETS, Api
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
@@ -221,10 +221,14 @@ class Applier:
         except ApiError as error:
             if not error.already_exists:
                 raise
-            # Created before a crash, by us: its name has run and epoch.
+            # Created before a crash, by us: its name has run and epoch. What an earlier project of the name
+            # has left, the garbage collector is about to delete.
             created = await self._client.get(api, self._namespace, name)
-            labels = created["metadata"].get("labels") or {}
-            if labels.get(PROJECT_LABEL) != document["metadata"]["labels"][PROJECT_LABEL]:
+            labels, wanted = created["metadata"].get("labels") or {}, document["metadata"]
+            owners = [each["uid"] for each in wanted.get("ownerReferences") or []]
+            if labels.get(PROJECT_LABEL) != wanted["labels"][PROJECT_LABEL] or not all(
+                is_owned_by(created["metadata"], uid) for uid in owners
+            ):
                 raise
         self._take(kind, created)
 
@@ -269,7 +273,12 @@ class Applier:
     async def _adopt(
         self, api: Api, kind: str, name: str, owner: Resource, child: Resource | None = None
     ) -> None:
-        """Adds an owner reference to the newest known version of the child."""
+        """Adds an owner reference to the newest known version of the child.
+
+        The garbage collector deletes what is owned by nobody who exists, so the owner is looked at first: the
+        watch may be yet to tell that it was deleted, or made again under its name.
+        """
+        await self._confirm(owner)
         reference = owner_reference(owner.kind, owner.name, owner.uid)
         entry = self._world.store.entry(kind, name)
         present = (entry.metadata.get("ownerReferences") or []) if entry else []
@@ -280,6 +289,23 @@ class Applier:
             metadata["resourceVersion"] = child.resource_version
         response = await self._client.merge_patch(api, self._namespace, name, {"metadata": metadata})
         self._take(kind, response)
+
+    async def _confirm(self, resource: Resource) -> None:
+        """
+        Raises:
+            ApiError: it does not exist any more, or is being deleted; the store knows that then.
+        """
+        kind, name = resource.kind, resource.name
+        try:
+            document = await self._client.get(CUSTOM[kind], self._namespace, name)
+        except ApiError as error:
+            if error.not_found and (change := self._world.store.remove(kind, name, resource.uid)):
+                self._changed(change)
+            raise
+        self._take(kind, document)
+        metadata = document["metadata"]
+        if metadata["uid"] != resource.uid or "deletionTimestamp" in metadata:
+            raise ApiError(409, "Conflict", f"{kind} {name} is not the one that was to own this")
 
 
 def _note_transition(action: actions.WriteStatus) -> None:

@@ -132,6 +132,9 @@ class KeptRooms:
 
         async def keep(room: str, wanted: KeptRoom) -> None:
             async with turns:
+                # Since the rooms were listed it has become another one, which the next pass sees
+                if self._kept.get(room) != wanted:
+                    return
                 try:
                     view = await self._keep(server, room, wanted, listed.get(room))
                 except RoomServerError as error:

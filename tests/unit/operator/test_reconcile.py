@@ -11,10 +11,12 @@ import pytest
 from tests.support.documents import credentials_document, document
 from tests.support.show_store import show_store
 
+from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
 from onair_operator import reconcile as reconcile_module
 from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import PodRefusal, World
 from onair_operator.ingest.gateway_streams import News
@@ -257,3 +259,14 @@ async def test_nodes_are_watched_on_after_a_look_that_failed(
     watching = asyncio.create_task(ReconcileLoop(store, queue, OperatorSettings())._watch_nodes(world))
     assert await queue.take() == Key("Node", "node")
     watching.cancel()
+
+
+@pytest.mark.parametrize("status", [404, 409])
+async def test_what_a_balancer_says_of_a_stream_ends_no_worker(store: Store, status: int) -> None:
+    """A stream is no object that could be read again."""
+    queue = WorkQueue()
+    loop = ReconcileLoop(store, queue, OperatorSettings())
+    error, none = ApiError(status, "", "page not found"), cast(Any, None)
+    await loop._retry(Key("Stream", "phone"), error, none, Resync(none, store, "shows", none, none))
+    async with asyncio.timeout(5):
+        assert str(await queue.take()) == "Stream/phone"

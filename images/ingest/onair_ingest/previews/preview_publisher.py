@@ -60,15 +60,21 @@ class PreviewPublisher:
         """By the room: it was in, and was refused for good since."""
         self._readers, self._video_of = readers, video_of
         self._turns = turns
+        self._is_fed = False
+        """Whether the stream had media in this session."""
 
     async def run(self) -> None:
         """Publishes again and again; ends by itself once it was refused for good, as when it was removed."""
         pause_s = FIRST_PAUSE_S
         while True:
             try:
+                self._is_fed = False
                 async with self._turns.turn(), self._readers.subscription(self.stream) as subscription:
                     await self._publish(subscription)
-                pause_s = FIRST_PAUSE_S
+                if self._is_fed:
+                    pause_s = FIRST_PAUSE_S
+                else:  # such as what the server does not play: a session is much work for nothing
+                    pause_s = await _paused(pause_s)
             except NoStream:
                 await asyncio.sleep(NO_STREAM_S)
             except Exception as failure:  # noqa: BLE001 - nobody else begins the next session
@@ -80,8 +86,7 @@ class PreviewPublisher:
                 if error.permanent or error.displaced:
                     return
                 ran = self.joined and error is failure
-                pause_s = FIRST_PAUSE_S if ran else min(2 * pause_s, LONGEST_PAUSE_S)
-                await asyncio.sleep(random.uniform(pause_s / 2, pause_s))  # noqa: S311 - spreads load
+                pause_s = await _paused(FIRST_PAUSE_S / 2 if ran else pause_s)
             finally:
                 self.joined = False
 
@@ -98,7 +103,7 @@ class PreviewPublisher:
             log.info("preview.joined", room=self.settings.room, source=self.settings.identity)
             feed = RoomFeed(client)
             feed.packet(announcement(self._video_of(self.stream)))
-            tasks = [asyncio.create_task(_feed(feed, subscription)), asyncio.create_task(_watch(client))]
+            tasks = [asyncio.create_task(self._feed(feed, subscription)), asyncio.create_task(_watch(client))]
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for each in done:
                 each.result()
@@ -110,6 +115,14 @@ class PreviewPublisher:
             finally:  # also of who is cancelled while the stream is ending
                 await to_its_end(_end(client))
                 log.info("preview.ended", room=self.settings.room, source=self.settings.identity)
+
+    async def _feed(self, feed: RoomFeed, subscription: ReaderQueue) -> None:
+        try:
+            while True:
+                feed.packet(packet_of(await subscription.next_record()))
+                self._is_fed = True
+        except FeedEnded:
+            return
 
     async def _join(self) -> RoomClient:
         """A client that has joined.
@@ -125,6 +138,13 @@ class PreviewPublisher:
                 await to_its_end(_end(client))
                 raise
             return client
+
+
+async def _paused(pause_s: float) -> float:
+    """Waits twice as long as the last time; gives how long that is at most."""
+    pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+    await asyncio.sleep(random.uniform(pause_s / 2, pause_s))  # noqa: S311 - spreads load
+    return pause_s
 
 
 def _session_error(failure: Exception) -> SessionError:
@@ -150,14 +170,6 @@ async def _joined(client: RoomClient) -> None:
         raise SessionError("no response from the room server") from None
     if isinstance(message, Gone):
         raise message.error
-
-
-async def _feed(feed: RoomFeed, subscription: ReaderQueue) -> None:
-    try:
-        while True:
-            feed.packet(packet_of(await subscription.next_record()))
-    except FeedEnded:
-        return
 
 
 async def _watch(client: RoomClient) -> None:

@@ -86,6 +86,8 @@ class PullTask:
                 flowed, reason = False, str(refused)
             except MediaMtxUnavailable:
                 flowed, reason = False, "the ingest server does not respond"
+            except OSError as error:
+                flowed, reason = False, f"the ingest gateway opens no connection: {error.strerror}"
             failures = 1 if flowed else failures + 1
             pause_s = self._pauses.after(failures, random.random())  # noqa: S311 - spreads load
             log.warning("pull.failed", stream=self.stream, error=reason, retry_in_s=round(pause_s, 1))

@@ -19,6 +19,8 @@ log = structlog.get_logger()
 
 AGAIN_S = 0.4
 """From the end of a stream until it is known whether it is published on."""
+REFUSED_S = 1.0
+"""Readers of a stream that the server has, and does not play, come back at once."""
 
 
 class NoStream(Exception):
@@ -39,7 +41,7 @@ class _Played:
         self.task = asyncio.create_task(self._play())
 
     async def _play(self) -> None:
-        reason, code = "the stream ended", CLOSE_ENDED
+        reason, code, is_played = "the stream ended", CLOSE_ENDED, False
         try:
             while path := self._path_of(self.stream):
                 self._messages = 0
@@ -47,7 +49,9 @@ class _Played:
                     await RtmpPlayer(self._server, path).play(self._take)
                 except PlayError as error:
                     reason = str(error)
+                is_played = is_played or bool(self._messages)
                 if not self._messages:
+                    await asyncio.sleep(0 if is_played else REFUSED_S)
                     break
                 # The server ends readers of a stream whose times go back, and the stream continues.
                 await asyncio.sleep(AGAIN_S)

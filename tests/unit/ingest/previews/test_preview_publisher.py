@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import cast
 
 import pytest
@@ -152,3 +154,40 @@ async def test_a_message_counts_that_came_while_this_process_stood_still(
     assert not watching.done()
     with pytest.raises(SessionError, match="does not respond"):
         await watching
+
+
+class RefusedReaders:
+    """Of a stream that is published, and that the server does not play."""
+
+    @asynccontextmanager
+    async def subscription(self, _: str) -> AsyncIterator[ReaderQueue]:
+        subscription = ReaderQueue([])
+        subscription.end(FeedEnded(4000, "it is not played"))
+        yield subscription
+
+
+async def test_sessions_for_a_stream_without_media_come_less_and_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    begun = 0
+
+    async def start(*_: object, **__: object) -> SlowRoomClient:
+        nonlocal begun
+        begun += 1
+        return SlowRoomClient()
+
+    async def paused(pause_s: float) -> float:
+        pauses.append(pause_s)
+        if len(pauses) == 3:
+            raise asyncio.CancelledError
+        return 2 * pause_s
+
+    monkeypatch.setattr(RoomClient, "start", start)
+    monkeypatch.setattr(preview_publisher, "_paused", paused)
+    turns = Turns(asyncio.Semaphore(1), asyncio.Semaphore(1), lambda: None)
+    readers = cast("Readers", RefusedReaders())
+    with pytest.raises(asyncio.CancelledError):
+        await PreviewPublisher("s", ROOM, readers, turns, lambda _: None).run()
+    first = preview_publisher.FIRST_PAUSE_S
+    assert (pauses, begun) == ([first, 2 * first, 4 * first], 3)

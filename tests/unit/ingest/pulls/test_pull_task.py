@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import ssl
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -103,3 +105,11 @@ def test_pauses_double_up_to_a_limit_however_often_it_fails(failures: int, most_
     assert pauses.most_s(failures) == most_s
     assert pauses.after(failures, 0.0) == most_s / 2
     assert pauses.after(failures, 1.0) == most_s
+
+
+async def test_a_pull_is_tried_again_after_a_want_of_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def no_socket(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(asyncio, "start_server", no_socket)
+    assert await Pulled().fails() == ("the ingest gateway opens no connection: Too many open files", 60)

@@ -85,3 +85,19 @@ async def test_a_server_that_plays_nothing_is_not_asked_again(monkeypatch: pytes
 
 async def test_a_stream_whose_publisher_is_gone_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     assert await sounds(monkeypatch, ScriptedMediaServer([0, 20], [0, 20], goes_after=1)) == [0, 20]
+
+
+async def test_readers_of_what_the_server_does_not_play_come_back_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They come back at once, as long as the stream is published."""
+    monkeypatch.setattr(readers_module, "REFUSED_S", 0.2)
+    loop = asyncio.get_running_loop()
+    began_s = loop.time()
+    assert await sounds(monkeypatch, ScriptedMediaServer()) == []
+    assert loop.time() - began_s >= 0.2
+
+
+async def test_readers_of_what_was_played_learn_of_its_end_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers_module, "REFUSED_S", 60.0)
+    assert len(await sounds(monkeypatch, ScriptedMediaServer([0, 20]))) == 2

@@ -11,7 +11,7 @@ from tests.support.applier import ApplierSetting
 from tests.support.documents import credentials_document, destination_document, document
 from tests.support.worlds import NOW, collection, destination, on_air, pod, project
 
-from onair_crds.contract.labels import BROADCAST_FINALIZER
+from onair_crds.contract.labels import BROADCAST_FINALIZER, PROJECT_LABEL
 from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
 from onair_crds.resources.collection import CollectionStatus
 from onair_crds.resources.destination import DestinationStatus
@@ -135,8 +135,50 @@ async def test_nothing_is_done_by_a_process_that_was_paused_beyond_its_lease(set
 async def test_an_adoption_is_made_on_the_newest_known_version(setting: ApplierSetting) -> None:
     newest = {"name": "main", "uid": "uid-main", "resourceVersion": "50", "ownerReferences": [{"uid": "x"}]}
     setting.store.update("Destination", {"metadata": newest, "spec": {"projectId": "show", "address": {}}})
+    setting.api.present["show"] = document("show", {"collectionId": "sunday"}, uid=project().uid)
     await setting.applier.apply([Adopt(destination(), project())])
     assert setting.api.writes == [("destinations", "main", "50")]
+
+
+@pytest.mark.parametrize("what", ["is gone", "is another by now", "is being deleted"])
+async def test_nothing_is_adopted_by_an_owner_that_is_gone(setting: ApplierSetting, what: str) -> None:
+    """The garbage collector deletes what such an owner alone has."""
+    setting.store.update("Collection", document("sunday", uid=collection().uid))
+    if what == "is another by now":
+        setting.api.present["sunday"] = document("sunday", uid="uid-of-the-successor")
+    elif what == "is being deleted":
+        leaving = document("sunday", uid=collection().uid)
+        leaving["metadata"] |= {"resourceVersion": "900", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+        setting.api.present["sunday"] = leaving
+    with pytest.raises(ApiError):
+        await setting.applier.apply([Adopt(project(), collection())])
+    assert setting.api.writes == []
+    known = setting.store.entry("Collection", "sunday")
+    assert known is None or known.deleting or what == "is another by now"
+
+
+@pytest.mark.parametrize("owner", ["its own project", "an earlier one of the name"])
+async def test_an_identity_is_taken_that_was_made_before_a_crash_and_no_earlier_projects(
+    setting: ApplierSetting, owner: str
+) -> None:
+    """The garbage collector is about to delete that one, and the show would have none."""
+    uid = project().uid if owner == "its own project" else "uid-of-the-former"
+    metadata = {
+        "name": "show-run-1",
+        "uid": "uid-identity",
+        "resourceVersion": "50",
+        "labels": {PROJECT_LABEL: "show"},
+        "ownerReferences": [{"uid": uid}],
+    }
+    setting.api.present["show-run-1"] = {"kind": "Secret", "metadata": metadata}
+    setting.api.existing.add("secrets")
+    if owner == "its own project":
+        await setting.applier.apply([CreatePod("show-run-1", project(), "run", 1)])
+        assert setting.api.created == ["pods/show-run-1"]
+    else:
+        with pytest.raises(ApiError, match="exists"):
+            await setting.applier.apply([CreatePod("show-run-1", project(), "run", 1)])
+        assert setting.api.created == []
 
 
 async def test_what_was_deleted_by_somebody_else_is_dropped(setting: ApplierSetting) -> None:

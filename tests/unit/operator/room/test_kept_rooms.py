@@ -194,3 +194,28 @@ def test_how_the_server_is_reached_is_known_once_its_credentials_are() -> None:
     assert rooms.access is None
     reader.known = RoomServerCredentials("key", SECRET)
     assert rooms.access == RoomServerAccess("http://rooms.svc:7880", reader.known)
+
+
+class RoomServerThatIsSlowToList(FakeRoomServer):
+    """Its list is of a moment before the room was opened again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: KeptRooms | None = None
+        self.deleted: list[str] = []
+
+    async def rooms(self) -> list[ServerRoom]:
+        assert self.kept
+        self.kept.keep("room", KeptRoom("show", 6, 6))
+        return [ServerRoom("room", 5, 2)]
+
+    async def delete(self, room: str) -> None:
+        self.deleted.append(room)
+
+
+async def test_a_room_that_was_opened_again_while_rooms_were_listed_is_not_closed() -> None:
+    server = RoomServerThatIsSlowToList()
+    rooms = server.kept = KeptRooms(cast(Any, server))
+    rooms.keep("room", KeptRoom("show", None, 5))
+    await rooms._pass(cast(Any, server))
+    assert server.deleted == []

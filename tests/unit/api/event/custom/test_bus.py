@@ -15,7 +15,7 @@ from onair_api.event.custom.bus import EventBus
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.settings import EventSettings, RedisSettings
 
-RECENT = (b"epoch", 7, 0, [], [])
+RECENT: tuple[bytes, int, int, list[bytes], list[int]] = (b"epoch", 7, 0, [], [])
 """What Redis has of a channel: its epoch, its last number, and no events."""
 
 
