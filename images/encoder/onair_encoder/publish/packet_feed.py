@@ -39,6 +39,8 @@ class PacketFeed:
 
     def __init__(self, sink: PacketSink) -> None:
         self._sink = sink
+        self._begun = False
+        """Whether there was a key frame, before which no player shows anything."""
         self._dropping = False
         self._dropped = 0
         self._size: FrameSize | None = None
@@ -71,6 +73,11 @@ class PacketFeed:
             self._size = size
             if self.outgrown:
                 return
+        if packet.type == VIDEO and not packet.header and not self._begun:
+            # As after a key frame that was too long ago to be handed over
+            if not packet.keyframe:
+                return
+            self._begun = True
         if self._dropping:
             if packet.keyframe and sink.relieved:
                 self._dropping = False

@@ -17,6 +17,7 @@ import {delayMs as wantedDelayMs} from './settings.js';
 const HEADER = 20;
 const VIDEO_CONFIG = 1, AUDIO_CONFIG = 2, VIDEO = 3, AUDIO = 4;
 const RETRY_MS = 500;
+const MOST_QUEUED = 120;     // frames that wait for the decoder: one that is slower than the source would be ever later
 const SILENT_MS = 1000;      // a source of which nothing arrives for so long counts as away
 const MAX_DELAY_MS = 1000;   // so that no more wait, at 60 frames per second
 const APART_US = 30_000;     // times of packets are rounded, to 1 ms at RTMP; the playout takes what is nearer for no gap
@@ -48,6 +49,7 @@ export class Source extends EventTarget {
     this.id = id;
     this.connected = false;
     this.sendsVideo = false;  // known before its first picture
+    this.skipped = 0;         // frames that were not decoded, as decoding them took too long
     this.video = Object.assign(document.createElement('video'), {autoplay: true, muted: true, playsInline: true});
     this.clock = new StreamClock(Math.min(delayMs, MAX_DELAY_MS));
     this._pictures = new DuePictures(this.clock);
@@ -132,7 +134,13 @@ export class Source extends EventTarget {
       case VIDEO: case AUDIO: {
         this.clock.arrived(dts / 1000, performance.now());
         const decoder = kind === VIDEO ? this._video : this._audio;
-        if (!decoder || (decoder.waitsForKey && !key)) return;
+        if (!decoder) return;
+        if (kind === VIDEO && decoder.decodeQueueSize > MOST_QUEUED) {
+          this.skipped += decoder.decodeQueueSize;
+          decoder.reset();
+          this._decoder(VideoDecoder, decoder, this._videoConfig);
+        }
+        if (decoder.waitsForKey && !key) return;
         decoder.waitsForKey = false;
         if (kind === AUDIO && this._counted.isApart(pts)) decoder.configure(this._audioConfig);
         const Chunk = kind === VIDEO ? EncodedVideoChunk : EncodedAudioChunk;
@@ -142,10 +150,10 @@ export class Source extends EventTarget {
   }
 
   _decoder(Decoder, present, configuration) {
-    const video = Decoder === VideoDecoder;
-    const decoder = present?.state === 'configured' ? present : new Decoder({
-      output: video ? frame => this._frame(frame) : data => this._samples(data),
-      error: () => this._damaged(Decoder),
+    const video = Decoder === VideoDecoder, taken = video ? frame => this._frame(frame) : data => this._samples(data);
+    const decoder = present && present.state !== 'closed' ? present : new Decoder({
+      output: decoded => { decoder.works = true; taken(decoded); },
+      error: () => this._damaged(Decoder, decoder),
     });
     decoder.configure(video ? {...configuration, optimizeForLatency: true} : configuration);
     decoder.waitsForKey = true;
@@ -153,10 +161,13 @@ export class Source extends EventTarget {
     return decoder;
   }
 
-  /** A decoder that met damage is closed: another one goes on with the next key frame. */
-  _damaged(Decoder) {
-    if (Decoder === VideoDecoder) this._video = this._decoder(Decoder, null, this._videoConfig);
-    else this._audio = this._decoder(Decoder, null, this._audioConfig);
+  /** A decoder that met damage is closed: another one goes on with the next key frame; where it never worked, after a pause. */
+  _damaged(Decoder, decoder) {
+    const [name, wanted] = Decoder === VideoDecoder ? ['_video', '_videoConfig'] : ['_audio', '_audioConfig'];
+    if (this._closed || this[name] !== decoder) return;
+    const replace = () => { if (!this._closed && this[name] === decoder) this[name] = this._decoder(Decoder, null, this[wanted]); };
+    if (decoder.works) replace();
+    else setTimeout(replace, RETRY_MS);
   }
 
   _frame(frame) {

@@ -24,6 +24,7 @@
     return object;
   };
   let audioContext = null;
+  let failures = 0;        // of loading the script
 
   /** A connected source: a camera and a microphone, decoded once for all tracks that are taken of them. */
   class Device {
@@ -55,7 +56,11 @@
 
     async open() {
       try {
-        const {Source} = await import(script);
+        // A browser keeps a module that it could not load as failed, under its URL
+        const {Source} = await import(failures ? `${script}?attempt=${failures}` : script).catch(error => {
+          failures++;
+          throw error;
+        });
         audioContext ??= new AudioContext({latencyHint: 'interactive', sampleRate: 48000});
         const source = new Source(this.id, {audioContext});
         source.stream;

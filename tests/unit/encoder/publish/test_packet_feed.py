@@ -61,3 +61,14 @@ def test_a_session_that_is_worn_out_ends_before_a_key_frame() -> None:
     feed.packet(delta)
     assert feed.outgrown
     assert outlet.sent == [key, delta]
+
+
+def test_a_session_begins_with_a_key_frame_and_with_audio_before_it() -> None:
+    """The last one may have been too long ago to be handed over."""
+    outlet = Narrow(9)
+    feed = PacketFeed(outlet)
+    key, delta, tone = picture(0, b"k", key=True), picture(1, b"d"), sound(1, b"s")
+    for packet in (VIDEO_HEADER, delta, tone, delta, key, delta):
+        feed.packet(packet)
+    assert outlet.sent == [VIDEO_HEADER, tone, key, delta]
+    assert feed.take_dropped() == 0, "nobody was slow"

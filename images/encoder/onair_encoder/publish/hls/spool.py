@@ -135,9 +135,9 @@ class Spool:
         if self._in_memory + size > self._memory_bytes and self._waiting:
             try:
                 await self._write(waiting)
-            except OSError as error:
+            except (OSError, RuntimeError) as error:  # such as no thread to write with
                 if not self._disk_failed:
-                    log("hls.not-kept", error=error.strerror or str(error))
+                    log("hls.not-kept", error=getattr(error, "strerror", None) or str(error))
                 self._disk_failed = True
                 if self._in_memory + size > MEMORY_BYTES:
                     self.dropped_packets += cut.packets
@@ -223,7 +223,7 @@ class Spool:
         """Notes the name that a segment is stored under, for an agent that is restarted before `listed`."""
         waiting.name = name
         if self._keeps:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, RuntimeError):
                 await self._in_thread(lambda: keep_name(self._path(waiting), waiting.cut, name))
 
     def done(self, waiting: WaitingSegment) -> None:

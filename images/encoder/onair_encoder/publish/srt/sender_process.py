@@ -15,6 +15,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import nullcontext, suppress
 from typing import Unpack
 
 from onair_encoder.publish.srt import libsrt
@@ -56,7 +57,14 @@ class SrtSender:
         self._ended = threading.Event()
 
     def run(self) -> None:
+        """Sends until the media end, or the session; without the agent, too, all that is under way."""
         self._connect()
+        try:
+            self._send()
+        except BrokenPipeError:  # a session that nobody ends is open at the server for some seconds
+            self._leave()
+
+    def _send(self) -> None:
         signal.signal(signal.SIGTERM, lambda *_: self._leave())
         report(connected=True)
         threading.Thread(target=self._pass_on, daemon=True).start()
@@ -146,7 +154,8 @@ class SrtSender:
                 "rtt_ms": round(progress.rtt_ms, 1),
             }
             if progress_report != before:
-                report(**progress_report)
+                with suppress(BrokenPipeError) if to_the_last else nullcontext():
+                    report(**progress_report)
                 before = progress_report
             if to_the_last and not progress.pending:
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,4 +37,26 @@ async def test_a_segment_that_could_not_be_counted_is_kept_and_so_are_those_that
     said = capsys.readouterr().err
     assert said.count("hls.not-counted") == 3
     assert "s3cret" not in said
+    await writer.close()
+
+
+async def test_segments_are_kept_on_where_there_was_no_thread_to_write_one_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spool = Spool(tmp_path / "spool", Budget(), 0, keeps=True)
+    writer = SpoolWriter(FanOut(), Segmenter(2000, lambda: BEGAN), spool)
+    in_thread, refused = asyncio.to_thread, [True]
+
+    async def to_thread(work: Callable[..., None], *arguments: object) -> None:
+        if refused and refused.pop():
+            raise RuntimeError("can't start new thread")
+        await in_thread(work, *arguments)
+
+    monkeypatch.setattr(asyncio, "to_thread", to_thread)
+    for _ in range(4):
+        writer._cuts.put_nowait(Cut(b"x", 2.0, BEGAN, False, 1))
+    async with asyncio.timeout(10):
+        await writer.flush()
+    assert len(spool) == 4, "one of them in memory"
+    assert "can't start new thread" in capsys.readouterr().err
     await writer.close()

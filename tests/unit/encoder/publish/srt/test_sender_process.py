@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import signal
 import socket
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -103,3 +105,50 @@ def test_where_all_are_silent_the_last_one_is_reported(monkeypatch: pytest.Monke
 def test_a_single_address_has_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     sockets, _ = connect(monkeypatch, [V4], {})
     assert sockets.timeouts_ms == [5000]
+
+
+class SlowSocket(Sockets):
+    """Connects, and has something under way for two reports."""
+
+    over = False
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.sent: list[bytes] = []
+        self.pending = 2
+
+    def send(self, data: bytes) -> None:
+        self.sent.append(data)
+
+    def progress(self) -> SimpleNamespace:
+        self.pending = max(0, self.pending - 1)
+        return SimpleNamespace(pending=self.pending, pending_ms=self.pending, dropped=0, rtt_ms=1.0)
+
+
+@pytest.mark.parametrize("ends", ["as it connects", "while it sends"])
+def test_a_session_is_closed_where_the_agent_has_been_killed(
+    ends: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pipes of a process that is gone break, and bring no more media."""
+    sockets, reported = SlowSocket(), 0
+
+    def report(**_: object) -> None:
+        nonlocal reported
+        reported += 1
+        if ends == "as it connects" or reported > 1:
+            raise BrokenPipeError
+
+    def end(code: int = 0) -> None:
+        raise ProcessEnded(code)
+
+    monkeypatch.setattr(sender_process, "SrtSocket", sockets)
+    monkeypatch.setattr(sender_process, "report", report)
+    monkeypatch.setattr(sender_process, "end", end)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    line = json.dumps({**SETTINGS, "addresses": [(socket.AF_INET, V4, 9000)], "report_s": 0.1}).encode()
+    media = b"\x47" * libsrt.PAYLOAD_BYTES
+    with pytest.raises(ProcessEnded):
+        sender_process.SrtSender(io.BufferedReader(io.BytesIO(line + b"\n" + media))).run()
+    assert sockets.open == 0
+    if ends == "while it sends":
+        assert (sockets.sent, sockets.pending) == ([media], 0), "what was under way arrives"
