@@ -72,6 +72,8 @@ class FakeStudioAgent:
         self.sources = {CAM: LiveSource(RED), SECOND: LiveSource(BLUE)}
         self.connected = set(connected)
         self.url = ""
+        self.failing_loads = 0
+        """Of the script of sources."""
         self._pages: set[web.WebSocketResponse] = set()
 
     async def engine(self, request: web.Request) -> web.StreamResponse:
@@ -97,6 +99,15 @@ class FakeStudioAgent:
         for page in list(self._pages):
             await page.send_json({"name": name, "payload": {"id": id_}})
 
+    def _later(self, handler: Any) -> Any:
+        async def serve(request: web.Request) -> Any:
+            if self.failing_loads:
+                self.failing_loads -= 1
+                raise web.HTTPServiceUnavailable
+            return await handler(request)
+
+        return serve
+
     async def drop(self) -> None:
         for page in list(self._pages):
             await page.close()
@@ -105,7 +116,7 @@ class FakeStudioAgent:
     async def serving(self) -> AsyncIterator[FakeStudioAgent]:
         app = web.Application()
         for path, handler in scripts().items():
-            app.router.add_get(path, handler)
+            app.router.add_get(path, self._later(handler) if path.endswith("/source.js") else handler)
         for id_, source in self.sources.items():
             app.router.add_get(f"/sources/{id_}", source.serve())
         app.router.add_get("/engine", self.engine)
@@ -221,6 +232,14 @@ async def test_constraints_choose_among_sources(chromium: str, constraints: str,
     async with opened(chromium, CAM) as (_, page):
         asked = f"navigator.mediaDevices.getUserMedia({constraints})"
         assert await page.evaluate(f"{asked}.then(() => null, error => error.name)") == refusal
+
+
+async def test_a_source_can_be_opened_once_its_script_can_be_loaded_again(chromium: str) -> None:
+    asked = "navigator.mediaDevices.getUserMedia({video: true}).then(() => null, error => error.name)"
+    async with opened(chromium, CAM) as (agent, page):
+        agent.failing_loads = 2
+        found = [await page.evaluate(asked) for _ in range(3)]
+        assert found == ["NotReadableError", "NotReadableError", None]
 
 
 async def test_without_a_source_there_is_no_device(chromium: str) -> None:

@@ -68,8 +68,11 @@ async def test_a_source_is_seen_and_heard(chromium: str) -> None:
         await page.agent.heard("none fails", lambda said: said["type"] == "failed" and not said["layers"])
 
 
-async def test_a_source_is_heard_though_its_playout_could_not_be_loaded_at_once(chromium: str) -> None:
-    path, asked = "/sources/audio-playout.js", []
+@pytest.mark.parametrize("script", ["audio-playout.js", "source.js"])
+async def test_a_source_is_heard_though_a_script_of_it_could_not_be_loaded_at_once(
+    chromium: str, script: str
+) -> None:
+    path, asked = f"/sources/{script}", []
 
     async def serve(request: web.Request) -> web.StreamResponse:
         asked.append(request.url)

@@ -13,6 +13,7 @@ from tests.support.rights.need import Scenario
 from tests.support.rights.objects import PODS, SECRETS, identity_of, pod_of, wait
 
 from onair_crds.contract.labels import DESTINATION_LABEL, claim_labels
+from onair_crds.contract.owners import owner_reference
 from onair_operator.project import plan as project_plan
 from onair_operator.secret import plan as secret_plan
 
@@ -89,12 +90,19 @@ def pod_of_a_lost_response(installation: Installation) -> Iterator[None]:
         "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [{"name": "a", "image": "a", "securityContext": context}],
     }
+    show = installation.project()
+    project_uid = installation.resources.get("projects", show)["metadata"]["uid"]
     with installation.late_watch(f"onair-operator watch pods in {SHOWS}"):
-        show = installation.name("project")
-        metadata = {"name": f"{show}-a-1", "labels": claim_labels(show, "a", 1)}
+        owner = owner_reference("Project", show, project_uid)
+        metadata = {
+            "name": f"{show}-a-1",
+            "labels": claim_labels(show, "a", 1),
+            "ownerReferences": [owner],
+        }
         installation.create(PODS, metadata=metadata, spec=spec)
         yield
-        installation.show(show)
+        running = {"broadcast": {"state": "Running", "id": "a"}}
+        installation.resources.patch("projects", show, {"spec": running})
         wait("it says so", lambda: "cannot get" in installation.ready("projects", show)[1])
         assert installation.ready("projects", show)[0] == "PodRefused"
         yield
