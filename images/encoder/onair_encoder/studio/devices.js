@@ -24,7 +24,6 @@
     return object;
   };
   let audioContext = null;
-  let failures = 0;        // of loading the script
 
   /** A connected source: a camera and a microphone, decoded once for all tracks that are taken of them. */
   class Device {
@@ -56,11 +55,7 @@
 
     async open() {
       try {
-        // A browser keeps a module that it could not load as failed, under its URL
-        const {Source} = await import(failures ? `${script}?attempt=${failures}` : script).catch(error => {
-          failures++;
-          throw error;
-        });
+        const {Source} = await import(script);
         audioContext ??= new AudioContext({latencyHint: 'interactive', sampleRate: 48000});
         const source = new Source(this.id, {audioContext});
         source.stream;
