@@ -15,7 +15,7 @@ import structlog
 from onair_api.cache.cluster import Cluster
 from onair_crds.contract.labels import EXPIRES_ANNOTATION
 from onair_crds.contract.times import format_time
-from onair_crds.kube.errors import ApiError
+from onair_crds.kube.errors import ApiError, ApiUnavailable
 from onair_crds.kube.store import Entry
 
 log = structlog.get_logger()
@@ -66,7 +66,8 @@ class Sweeper:
                 await self.delete(entry)
             except ApiError as error:
                 log.warning("sweep.interrupted", error=type(error).__name__, status=error.status)
-                return
+                if isinstance(error, ApiUnavailable):
+                    return
 
     async def delete(self, entry: Entry) -> None:
         """Deletes an object; one that is gone already is no error.

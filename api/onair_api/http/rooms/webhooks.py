@@ -16,6 +16,7 @@ from onair_api.live.room.kept_values import KeptValues
 from onair_api.live.room.room_admission import RoomAdmission
 from onair_api.live.room.service import RETRY_S
 from onair_api.live.room.webhook import RoomNews, decode, verify
+from onair_crds.kube.errors import ApiError
 from onair_crds.room_server.errors import RoomServerError
 
 log = structlog.get_logger()
@@ -78,8 +79,11 @@ class RoomWebhooks:
             return
         try:
             await self._events.publish(project, news.sub_type, news.record, news.id)
-        except RpcError:
+        except (RpcError, ApiError) as error:
+            # The room server sends it again, and it is no repetition then
             await self._values.drop(_key(news))
+            if isinstance(error, ApiError):
+                raise Unavailable("the API server is unavailable", retry_after_s=RETRY_S) from error
             raise
 
 
