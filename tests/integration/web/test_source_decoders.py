@@ -81,12 +81,12 @@ async def seen(page: Tab, script: str) -> Any:
 
 async def test_a_decoder_that_is_too_slow_goes_on_with_a_later_key_frame(page: Tab) -> None:
     """Else each frame would be shown later than the one before."""
-    types, most, skipped = await seen(
+    types, most, dropped = await seen(
         page,
-        "configured(); frames_(600); return [decoders[0].types, decoders[0].most, source.skipped];",
+        "configured(); frames_(600); return [decoders[0].types, decoders[0].most, source.dropped];",
     )
     assert most == MOST_QUEUED + 1
-    assert skipped > MOST_QUEUED
+    assert dropped > MOST_QUEUED
     begins = [types[at + 1] for at, each in enumerate(types[:-1]) if each == "configured"]
     assert len(begins) >= 3
     assert set(begins) == {"key"}

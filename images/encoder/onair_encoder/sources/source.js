@@ -49,7 +49,7 @@ export class Source extends EventTarget {
     this.id = id;
     this.connected = false;
     this.sendsVideo = false;  // known before its first picture
-    this.skipped = 0;         // frames that were not decoded, as decoding them took too long
+    this._skipped = 0;        // frames that were not decoded, as decoding them took too long
     this.video = Object.assign(document.createElement('video'), {autoplay: true, muted: true, playsInline: true});
     this.clock = new StreamClock(Math.min(delayMs, MAX_DELAY_MS));
     this._pictures = new DuePictures(this.clock);
@@ -67,7 +67,7 @@ export class Source extends EventTarget {
 
   /** Microseconds of the frame that is shown; null before the first. */
   get shown() { return this._pictures.shown; }
-  get dropped() { return this._pictures.dropped; }
+  get dropped() { return this._pictures.dropped + this._skipped; }
 
   /** A MediaStream of what is shown and played. */
   get stream() {
@@ -136,7 +136,7 @@ export class Source extends EventTarget {
         const decoder = kind === VIDEO ? this._video : this._audio;
         if (!decoder) return;
         if (kind === VIDEO && decoder.decodeQueueSize > MOST_QUEUED) {
-          this.skipped += decoder.decodeQueueSize;
+          this._skipped += decoder.decodeQueueSize;
           decoder.reset();
           this._decoder(VideoDecoder, decoder, this._videoConfig);
         }
