@@ -16,7 +16,7 @@ from onair_encoder.agent.changes import Changes
 from onair_encoder.agent.first_frame import FirstFrame
 from onair_encoder.agent.kept_destinations import with_kept
 from onair_encoder.agent.page import Page
-from onair_encoder.encode.client import ProgressClient, want_another_start, want_pipeline
+from onair_encoder.encode.client import ProgressClient, want_another_start, want_key_frame, want_pipeline
 from onair_encoder.encode.ffmpeg_command import ffmpeg_command
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.input import MediaInput
@@ -73,6 +73,7 @@ class Agent:
         self._bitrate = BitrateMeter()
         self._command: list[str] | None = None
         self._wanting = asyncio.Lock()
+        self._wanting_key_frame: asyncio.Task[None] | None = None
         self._starts_again = 0
         self._starting_again: asyncio.Task[None] | None = None
 
@@ -151,6 +152,15 @@ class Agent:
         self._starts_again += 1
         try:
             await want_another_start(captured_at)
+        except OSError as error:
+            log("supervisor.unreachable", error=str(error))
+
+    async def _want_key_frame(self) -> None:
+        captured_at = self.encode_progress.now.captured_at
+        if captured_at is None:
+            return
+        try:
+            await want_key_frame(captured_at)
         except OSError as error:
             log("supervisor.unreachable", error=str(error))
 
@@ -299,6 +309,8 @@ class Agent:
     def _tick(self) -> None:
         if self._phase in ON_THE_WAY:
             self.switch.check(page_shown=self.page.shown)
+            if self.switch.wants_key_frame():
+                self._wanting_key_frame = asyncio.create_task(self._want_key_frame())
         if self._phase == "starting" and self._first_frame.seen():
             self._phase = "running"
             log("program.running", slate=self.switch.on_slate)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codec_options import exact_framerate
 from onair_encoder.encode.paint import Paints, capture_age_ms, capture_phase_s, off_phase_ms
-from onair_encoder.encode.progress import AGAIN, FOLLOW, EncodeProgress
+from onair_encoder.encode.progress import AGAIN, ANEW, FOLLOW, EncodeProgress
 from onair_encoder.encode.wall_clock import wall_ahead_s
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
@@ -38,6 +38,15 @@ async def want_another_start(captured_at: float) -> None:
         OSError: PID 1 is unavailable.
     """
     await _request({AGAIN: captured_at})
+
+
+async def want_key_frame(captured_at: float) -> None:
+    """Requests PID 1 to restart ffmpeg, which begins with a key frame, if it is still the one of then.
+
+    Raises:
+        OSError: PID 1 is unavailable.
+    """
+    await _request({ANEW: captured_at})
 
 
 async def _request(value: object) -> None:

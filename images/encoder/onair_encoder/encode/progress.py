@@ -11,7 +11,9 @@ PROGRESS_OPTIONS = ["-loglevel", "level+info", "-nostats", "-progress", "pipe:1"
 FOLLOW = "follow"
 """The agent's request to PID 1 to be sent progress."""
 AGAIN = "again"
-"""The key of its request to restart the ffmpeg that has this `captured_at`."""
+"""The key of its request to restart the ffmpeg that has this `captured_at`, if it has encoded nothing yet."""
+ANEW = "anew"
+"""The key of its request to restart the ffmpeg that has this `captured_at`, which encodes."""
 _FIELD = re.compile(r"([a-z_]+)=\s*([0-9.]+)x?")
 _START = re.compile(r"\[info\]\s+Duration: N/A, start: ([0-9]{9,}\.[0-9]+)")
 _FIRST_WAS_LATE = re.compile(r"\[info\] (-[0-9]\.[0-9]{6})")

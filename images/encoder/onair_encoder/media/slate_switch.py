@@ -16,6 +16,8 @@ from onair_encoder.media.slate import Slate
 GAP_TIMEOUT_S = 1.0
 """A shorter gap is not worth two cuts: ffmpeg and Chromium are back sooner than this."""
 SLATE_RETRY_S = 10.0
+KEY_FRAME_PATIENCE_S = 2.5
+"""Longer than most distances of key frames; a restart of ffmpeg, which begins with one, takes 0.4 s."""
 
 
 class Switch:
@@ -36,6 +38,8 @@ class Switch:
         self._frame_at: float | None = None
         self._page_gone_at: float | None = None
         self._page_shown = False
+        self._back_at: float | None = None
+        """Since when frames of the wanted page come, on the slate."""
         self._began_at: float | None = None
         self._slate: Slate | None = None
         self._encoded_for: object = None
@@ -45,7 +49,7 @@ class Switch:
     def live_begins(self) -> None:
         """ffmpeg has (re)connected."""
         self._headers.clear()
-        self._audio_delay_ms = None
+        self._audio_delay_ms = self._back_at = None
         if not self.on_slate:
             self._fan_out.stream_begins()
 
@@ -58,6 +62,8 @@ class Switch:
             if packet.type == SCRIPT or packet.header:
                 self._headers[packet.type] = packet
             if not (packet.keyframe and self._page_shown):
+                if self._page_shown and packet.type == VIDEO and not packet.header:
+                    self._back_at = self._back_at or self._clock()
                 return
             self._resume_live(packet.timestamp_ms)
         if packet.type == AUDIO and not packet.header:
@@ -103,6 +109,8 @@ class Switch:
         """Puts the slate on air where it is due; `page_shown`: the browser shows the wanted page."""
         now = self._clock()
         self._page_shown = page_shown
+        if not page_shown:
+            self._back_at = None
         if page_shown:
             self._page_gone_at = None
         elif self._page_gone_at is None:
@@ -117,6 +125,17 @@ class Switch:
             self.slates += 1
             self._playing = asyncio.create_task(self._play(self._slate), name="slate on air")
 
+    def wants_key_frame(self) -> bool:
+        """Whether the slate stays for want of a key frame alone; true again only after as long a time.
+
+        A programme may have one in a thousand seconds.
+        """
+        now = self._clock()
+        if not self.on_slate or self._back_at is None or now - self._back_at < KEY_FRAME_PATIENCE_S:
+            return False
+        self._back_at = None
+        return True
+
     async def _play(self, slate: Slate) -> None:
         self._fan_out.stream_begins()
         for header in slate.headers:
@@ -129,7 +148,7 @@ class Switch:
             self._fan_out.put(packet)
 
     def _end_slate(self) -> None:
-        self.on_slate = False
+        self.on_slate, self._back_at = False, None
         if self._playing:
             self._playing.cancel()
             self._playing = None

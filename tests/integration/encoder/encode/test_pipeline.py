@@ -20,7 +20,7 @@ from tests.support.waiting import until
 from onair_encoder.encode import client as client_module
 from onair_encoder.encode import health as health_module
 from onair_encoder.encode import pipeline as pipeline_module
-from onair_encoder.encode.client import want_another_start
+from onair_encoder.encode.client import want_another_start, want_key_frame
 from onair_encoder.encode.pipeline import Pipeline
 from onair_encoder.encode.wall_clock import ClockSteps
 from onair_encoder.process import child as child_module
@@ -234,7 +234,24 @@ async def test_one_that_is_to_start_again_does_so_once_and_is_not_to_blame(
     server.close()
 
 
-@pytest.mark.parametrize("given", [{"other": 1}, {"again": None}], ids=str)
+async def test_one_that_encodes_is_restarted_for_a_key_frame_once_and_is_not_to_blame(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "SUPERVISOR_SOCKET", tmp_path / "requests")
+    server = await asyncio.start_unix_server(pipeline.serve, tmp_path / "requests")
+    await pipeline.want(["sh", "-c", STARTS])
+    asked = await captured_at(pipeline)
+    first = await until_encoding(pipeline)
+    await want_key_frame(asked)
+    await until(lambda: pid_of(pipeline) != first, "it is another process", 5)
+    second = await until_encoding(pipeline)
+    await taken({"anew": asked}, tmp_path)
+    assert await until_encoding(pipeline) == second, "the request was for the one before"
+    assert pipeline._health.failures == 0
+    server.close()
+
+
+@pytest.mark.parametrize("given", [{"other": 1}, {"again": None}, {"anew": 1.0}], ids=str)
 async def test_a_request_that_makes_no_sense_changes_nothing(
     pipeline: Pipeline, given: dict[str, object], tmp_path: Path
 ) -> None:

@@ -88,3 +88,25 @@ def test_an_ffmpeg_that_is_silent_is_covered_by_the_slate_and_replaced(
     pair.wait_for(lambda: not pair.status().on_slate, "off the slate", 15)
     assert pair.logged("encode.hangs") == 1
     assert far_end.publisher("silent") == connection
+
+
+def test_the_slate_goes_soon_after_the_page_is_back_however_far_apart_key_frames_are(
+    pair: PodPair, page: str, far_end: RtmpContainer
+) -> None:
+    def put(url: str) -> None:
+        wanted = programme(url, far_end, "rare")
+        video = wanted.video.model_copy(update={"keyframe_interval_frames": 30_000})
+        pair.put(wanted.model_copy(update={"video": video})).raise_for_status()
+
+    put(page)
+    pair.wait_phase("running")
+    pair.wait_connected("rare")
+    connection = far_end.wait_publisher("rare")
+    time.sleep(3)  # ffmpeg begins with key frames that are close
+    put("http://127.0.0.1:18081/")
+    pair.wait_for(lambda: pair.status().on_slate, "on the slate", 20)
+    put(page)
+    pair.wait_for(lambda: not pair.status().on_slate, "off the slate", 20)
+    assert pair.logged("encode.begins-anew") >= 1
+    assert not is_slate(gray_frames(far_end.read_url("rare"), 1)[-5:])
+    assert far_end.publisher("rare") == connection

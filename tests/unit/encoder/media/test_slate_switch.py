@@ -12,7 +12,7 @@ from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
 from onair_crds.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.slate import Slate
-from onair_encoder.media.slate_switch import GAP_TIMEOUT_S, Switch
+from onair_encoder.media.slate_switch import GAP_TIMEOUT_S, KEY_FRAME_PATIENCE_S, Switch
 
 SLATE_KEY = KEY + b" of the slate"
 SIZE = ProgramVideo(width=640, height=360, framerate=30, bitrate_bps=600_000, keyframe_interval_frames=90)
@@ -159,3 +159,29 @@ def test_a_delay_that_changes_is_reached_by_a_millisecond_a_packet_and_anew_with
     due_ms = 60
     studio.begin()
     assert steps(3)[1:] == [20, 20]
+
+
+async def test_a_key_frame_is_asked_for_where_the_slate_stays_for_want_of_one(studio: Studio) -> None:
+    """Once in a while: what it is asked of takes a moment."""
+    studio.switch.want(PROGRAM)
+    studio.begin()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    await studio.passes(3, filmed=True, page=True)
+    assert not studio.switch.wants_key_frame(), "it is not on the slate"
+    await studio.passes(3, filmed=True, page=False)
+    assert studio.switch.on_slate
+    assert not studio.switch.wants_key_frame(), "the page is not there"
+    asked_at = []
+    for number in range(6 * 30):
+        studio.now += 1 / 30
+        studio.live_ms += 33
+        studio.switch.live(Packet(VIDEO, studio.live_ms, DELTA))
+        studio.switch.check(page_shown=True)
+        if studio.switch.wants_key_frame():
+            asked_at.append(number / 30)
+    assert asked_at == pytest.approx([KEY_FRAME_PATIENCE_S, 2 * KEY_FRAME_PATIENCE_S], abs=0.2)
+    studio.switch.live(Packet(VIDEO, studio.live_ms + 33, KEY))
+    assert not studio.switch.on_slate
+    assert not studio.switch.wants_key_frame()
+    await studio.switch.close()
