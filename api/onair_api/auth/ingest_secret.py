@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import time
@@ -31,17 +32,24 @@ class IngestSecret:
         self._namespace = namespace
         self._known: bytes | None = None
         self._next_s = 0.0
+        self._reading = asyncio.Lock()
         self._settled_at_s: float | None = None
         """When every gateway has the one that has replaced it; None if none has."""
 
     async def get(self) -> bytes | None:
         """The secret that gateways know; None while it cannot be read and never could."""
-        if time.monotonic() >= self._next_s:
-            self._next_s = time.monotonic() + RETRY_S
-            if value := await read_ingest_secret(self._cluster, self._namespace):
-                self._next_s = time.monotonic() + KEPT_S
-                self._take(value)
+        if self._known is None or time.monotonic() >= self._next_s:
+            async with self._reading:
+                await self._read_if_due()
         return self._known
+
+    async def _read_if_due(self) -> None:
+        if time.monotonic() < self._next_s:
+            return
+        self._next_s = time.monotonic() + RETRY_S
+        if value := await read_ingest_secret(self._cluster, self._namespace):
+            self._next_s = time.monotonic() + KEPT_S
+            self._take(value)
 
     def _take(self, value: bytes) -> None:
         now_s = time.monotonic()

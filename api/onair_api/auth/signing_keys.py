@@ -12,6 +12,7 @@ import asyncio
 import base64
 import binascii
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 import structlog
@@ -71,6 +72,7 @@ class SigningKeys:
         self._deleted: set[str] = set()
         """Ids that tokens of this installation name, and that are no key's now."""
         self._relisted = 0.0
+        self._finding = asyncio.Lock()
         self.generation = 0
         """Grows whenever the set of keys changes, so that verified tokens can be forgotten."""
         for kind in (SIGNING_KEY, RENDERER_KEY):
@@ -121,13 +123,12 @@ class SigningKeys:
 
     async def find(self, kid: str) -> VerifyingKey | None:
         """The key of a token. One that is unknown here may have been added a moment ago."""
-        key = self._keys.get(kid)
-        if key or time.monotonic() - self._relisted < RELIST_INTERVAL_S:
+        if key := self._keys.get(kid):
             return key
-        try:
-            await self._relist()
-        except ApiError:
-            return None
+        async with self._finding:  # who comes while others look takes what they find
+            if kid not in self._keys and time.monotonic() - self._relisted >= RELIST_INTERVAL_S:
+                with suppress(ApiError):
+                    await self._relist()
         return self._keys.get(kid)
 
     def is_deleted(self, kid: str) -> bool:

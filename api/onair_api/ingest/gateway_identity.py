@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import structlog
@@ -23,16 +24,17 @@ class GatewayIdentity:
         self._namespace = namespace
         self._secret: RotatedSecret | None = None
         self._read_at_s: float | None = None
+        self._reading = asyncio.Lock()
 
     async def shown_by(self, authorization: str) -> bool:
         """Whether an `Authorization` header is a gateway's."""
         if self._is_token(authorization):
             return True
-        now_s = time.monotonic()
-        if self._read_at_s is not None and now_s - self._read_at_s < REREAD_S:
-            return False
-        self._read_at_s = now_s
-        await self._read()
+        async with self._reading:  # who comes meanwhile takes what is found
+            now_s = time.monotonic()
+            if self._read_at_s is None or now_s - self._read_at_s >= REREAD_S:
+                self._read_at_s = now_s
+                await self._read()
         return self._is_token(authorization)
 
     def _is_token(self, authorization: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from types import SimpleNamespace
 from typing import Any, cast
@@ -29,3 +30,17 @@ async def test_a_new_secret_is_used_once_every_gateway_has_it(monkeypatch: pytes
     for after_s, used in ((61, ONE), (120, ONE), (120, TWO), (61, TWO)):
         now_s += after_s
         assert await secret.get() == used
+
+
+async def test_those_who_ask_while_it_is_read_for_the_first_time_wait_for_it() -> None:
+    reads = 0
+
+    async def get(*_: object) -> Document:
+        nonlocal reads
+        reads += 1
+        await asyncio.sleep(0)
+        return {"data": {"secret": base64.b64encode(ONE).decode()}}
+
+    secret = IngestSecret(cast(Any, SimpleNamespace(client=SimpleNamespace(get=get))), "onair")
+    assert await asyncio.gather(*(secret.get() for _ in range(3))) == [ONE] * 3
+    assert reads == 1

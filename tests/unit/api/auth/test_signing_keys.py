@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import jwt
 import pytest
 from tests.support.token_issuer import ANNA, DAY_MS, PRIVATE_KEYS, TokenIssuer, pem, secret
@@ -89,6 +91,7 @@ class SigningKeyApiServer:
         if SIGNING_KEY_TYPE not in query["fieldSelector"]:
             return {"items": []}
         self.lists += 1
+        await asyncio.sleep(0)
         return {"items": self.stored}
 
 
@@ -114,3 +117,14 @@ def test_a_broken_key_is_left_out(issuer: TokenIssuer) -> None:
     issuer.cluster.view.put(SIGNING_KEY, secret("empty", 4, {}))
     assert len(issuer.keys.jwks()) == 1
     assert set(issuer.keys.jwks()[0]) == {"alg", "kty", "use", "kid", "e", "n"}
+
+
+async def test_tokens_that_come_while_their_key_is_looked_for_wait_for_it() -> None:
+    server = SigningKeyApiServer()
+    keys = SigningKeys(Cluster(server, Settings()))  # type: ignore[arg-type]
+    server.stored.append(secret("new", 1, {DATA_KEY: pem(PRIVATE_KEYS[0])}))
+    kid = json_web_key(PRIVATE_KEYS[0].public_key())["kid"]
+    found = await asyncio.gather(*(keys.find(kid) for _ in range(3)))
+    assert [key and key.kid for key in found] == [kid] * 3
+    assert await keys.find("unknown") is None
+    assert server.lists == 1

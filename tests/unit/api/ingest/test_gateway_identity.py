@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from types import SimpleNamespace
 from typing import Any, cast
@@ -42,3 +43,18 @@ async def test_gateways_with_the_former_secret_are_known_beside_those_with_the_n
     stored[0] = b"2" * 64
     assert await identity.shown_by(new)
     assert await identity.shown_by(former), "its volume is not updated yet"
+
+
+async def test_gateways_that_come_while_the_secret_is_read_wait_for_it() -> None:
+    reads = 0
+
+    async def get(*_: object) -> Document:
+        nonlocal reads
+        reads += 1
+        await asyncio.sleep(0)
+        return {"data": {"secret": base64.b64encode(b"s" * 64).decode()}}
+
+    identity = GatewayIdentity(cast(Any, SimpleNamespace(client=SimpleNamespace(get=get))), "onair")
+    shown = f"Bearer {gateway_token(b's' * 64, 'facade')}"
+    assert await asyncio.gather(*(identity.shown_by(shown) for _ in range(3))) == [True] * 3
+    assert reads == 1
