@@ -61,13 +61,17 @@ class Sweeper:
             for entry in self._cluster.view.all(kind)
             if (expiry := expiry_of(entry)) and expiry + GRACE < now
         ]
+        stay = 0
         for entry in expired[:BATCH]:
             try:
                 await self.delete(entry)
             except ApiError as error:
-                log.warning("sweep.interrupted", error=type(error).__name__, status=error.status)
-                if isinstance(error, ApiUnavailable):
+                if isinstance(error, ApiUnavailable) or error.lacks_right:
+                    log.warning("sweep.interrupted", error=type(error).__name__, status=error.status)
                     return
+                stay += 1
+        if stay:
+            log.warning("sweep.not_deleted", objects=stay)
 
     async def delete(self, entry: Entry) -> None:
         """Deletes an object; one that is gone already is no error.

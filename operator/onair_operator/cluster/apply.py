@@ -281,6 +281,8 @@ class Applier:
         await self._confirm(owner)
         reference = owner_reference(owner.kind, owner.name, owner.uid)
         entry = self._world.store.entry(kind, name)
+        if child and entry and entry.uid != child.uid:
+            raise ApiError(409, "Conflict", f"{kind} {name} is another one by now")
         present = (entry.metadata.get("ownerReferences") or []) if entry else []
         metadata: Document = {"ownerReferences": [*present, reference]}
         if entry:

@@ -17,7 +17,9 @@ import {delayMs as wantedDelayMs} from './settings.js';
 const HEADER = 20;
 const VIDEO_CONFIG = 1, AUDIO_CONFIG = 2, VIDEO = 3, AUDIO = 4;
 const RETRY_MS = 500;
-const MOST_QUEUED = 120;     // frames that wait for the decoder: one that is slower than the source would be ever later
+// So many frames may wait for the decoder, and more for so long, as where all since the last key frame come at once: a decoder
+// that is slower than the source would be ever later
+const MOST_QUEUED = 120, FULL_MS = 3000;
 const SILENT_MS = 1000;      // a source of which nothing arrives for so long counts as away
 const MAX_DELAY_MS = 1000;   // so that no more wait, at 60 frames per second
 const APART_US = 30_000;     // times of packets are rounded, to 1 ms at RTMP; the playout takes what is nearer for no gap
@@ -134,12 +136,8 @@ export class Source extends EventTarget {
       case VIDEO: case AUDIO: {
         this.clock.arrived(dts / 1000, performance.now());
         const decoder = kind === VIDEO ? this._video : this._audio;
-        if (!decoder) return;
-        if (kind === VIDEO && decoder.decodeQueueSize > MOST_QUEUED) {
-          this._skipped += decoder.decodeQueueSize;
-          decoder.reset();
-          this._decoder(VideoDecoder, decoder, this._videoConfig);
-        }
+        if (decoder?.state !== 'configured') return;
+        if (kind === VIDEO) this._skip(decoder);
         if (decoder.waitsForKey && !key) return;
         decoder.waitsForKey = false;
         if (kind === AUDIO && this._counted.isApart(pts)) decoder.configure(this._audioConfig);
@@ -147,6 +145,17 @@ export class Source extends EventTarget {
         decoder.decode(new Chunk({type: key ? 'key' : 'delta', timestamp: pts, data: payload}));
       }
     }
+  }
+
+  /** Has a decoder that cannot keep up go on with the next key frame. */
+  _skip(decoder) {
+    if (decoder.decodeQueueSize <= MOST_QUEUED) return decoder.fullSinceMs = null;
+    decoder.fullSinceMs ??= performance.now();
+    if (performance.now() - decoder.fullSinceMs < FULL_MS) return;
+    decoder.fullSinceMs = null;
+    this._skipped += decoder.decodeQueueSize;
+    decoder.reset();
+    this._decoder(VideoDecoder, decoder, this._videoConfig);
   }
 
   _decoder(Decoder, present, configuration) {

@@ -74,6 +74,7 @@ class PreviewPublisher:
                 if self._is_fed:
                     pause_s = FIRST_PAUSE_S
                 else:  # such as what the server does not play: a session is much work for nothing
+                    self.joined = False
                     pause_s = await _paused(pause_s)
             except NoStream:
                 await asyncio.sleep(NO_STREAM_S)
@@ -86,6 +87,7 @@ class PreviewPublisher:
                 if error.permanent or error.displaced:
                     return
                 ran = self.joined and error is failure
+                self.joined = False
                 pause_s = await _paused(FIRST_PAUSE_S / 2 if ran else pause_s)
             finally:
                 self.joined = False

@@ -42,6 +42,7 @@ class ApiServerThatRefuses:
     [
         (ApiError(422, "Invalid", "a webhook refuses it"), ["expired-1", "expired-2"]),
         (ApiUnavailable(503, "ServiceUnavailable", "no response"), []),
+        (ApiError(403, "Forbidden", 'User "facade" cannot delete resource "secrets"'), []),
     ],
 )
 async def test_what_cannot_be_deleted_keeps_others_only_while_nothing_can(

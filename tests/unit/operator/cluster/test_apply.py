@@ -157,6 +157,15 @@ async def test_nothing_is_adopted_by_an_owner_that_is_gone(setting: ApplierSetti
     assert known is None or known.deleting or what == "is another by now"
 
 
+async def test_no_successor_is_adopted_in_place_of_what_was_looked_at(setting: ApplierSetting) -> None:
+    newest = {"name": "main", "uid": "uid-of-the-successor", "resourceVersion": "50"}
+    setting.store.update("Destination", {"metadata": newest, "spec": {"projectId": "other", "address": {}}})
+    setting.api.present["show"] = document("show", {"collectionId": "sunday"}, uid=project().uid)
+    with pytest.raises(ApiError):
+        await setting.applier.apply([Adopt(destination(), project())])
+    assert setting.api.writes == []
+
+
 @pytest.mark.parametrize("owner", ["its own project", "an earlier one of the name"])
 async def test_an_identity_is_taken_that_was_made_before_a_crash_and_no_earlier_projects(
     setting: ApplierSetting, owner: str

@@ -181,7 +181,22 @@ class Spool:
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
         """Waits for it; if that is cancelled it continues nevertheless, and `settled` waits for it."""
-        task = asyncio.ensure_future(asyncio.to_thread(work))
+        is_refused = False
+
+        def unless_refused() -> None:
+            # Where no thread could be started it stays queued, for one that is free later
+            if not is_refused:
+                work()
+
+        async def run() -> None:
+            nonlocal is_refused
+            try:
+                await asyncio.to_thread(unless_refused)
+            except RuntimeError:
+                is_refused = True
+                raise
+
+        task = asyncio.ensure_future(run())
         self._threads.add(task)
         task.add_done_callback(self._threads.discard)
         await asyncio.shield(task)

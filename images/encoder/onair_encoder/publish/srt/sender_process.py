@@ -62,7 +62,9 @@ class SrtSender:
         try:
             self._send()
         except BrokenPipeError:  # a session that nobody ends is open at the server for some seconds
-            self._leave()
+            self._ended.wait(DRAIN_S)
+        self._report(DRAIN_S, FIRST_REPORT_S, to_the_last=True)
+        self._leave()
 
     def _send(self) -> None:
         signal.signal(signal.SIGTERM, lambda *_: self._leave())
@@ -71,8 +73,6 @@ class SrtSender:
         self._report(FIRST_S, FIRST_REPORT_S)
         self._socket.set_bandwidth(BYTES_PER_S)
         self._report(float("inf"), self._settings["report_s"])
-        self._report(DRAIN_S, FIRST_REPORT_S, to_the_last=True)
-        self._leave()
 
     def _connect(self) -> None:
         addresses = self._settings["addresses"][:MOST_ADDRESSES]

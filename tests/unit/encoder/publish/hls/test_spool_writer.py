@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable
+import threading
 from pathlib import Path
 
 import pytest
@@ -45,18 +45,22 @@ async def test_segments_are_kept_on_where_there_was_no_thread_to_write_one_with(
 ) -> None:
     spool = Spool(tmp_path / "spool", Budget(), 0, keeps=True)
     writer = SpoolWriter(FanOut(), Segmenter(2000, lambda: BEGAN), spool)
-    in_thread, refused = asyncio.to_thread, [True]
+    begin, refused = threading.Thread.start, [True]
 
-    async def to_thread(work: Callable[..., None], *arguments: object) -> None:
+    def start(thread: threading.Thread) -> None:
         if refused and refused.pop():
             raise RuntimeError("can't start new thread")
-        await in_thread(work, *arguments)
+        begin(thread)
 
-    monkeypatch.setattr(asyncio, "to_thread", to_thread)
+    monkeypatch.setattr(threading.Thread, "start", start)
     for _ in range(4):
         writer._cuts.put_nowait(Cut(b"x", 2.0, BEGAN, False, 1))
     async with asyncio.timeout(10):
         await writer.flush()
-    assert len(spool) == 4, "one of them in memory"
+    assert len(spool) == 4, "two of them in memory"
+    written = sorted(each.name for each in (tmp_path / "spool").glob("*.ts"))
+    assert written == [f"{number:08}.ts" for number in (2, 3, 4)], (
+        "nor is it written later, by another thread"
+    )
     assert "can't start new thread" in capsys.readouterr().err
     await writer.close()

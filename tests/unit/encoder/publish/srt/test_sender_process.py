@@ -145,6 +145,7 @@ def test_a_session_is_closed_where_the_agent_has_been_killed(
     monkeypatch.setattr(sender_process, "report", report)
     monkeypatch.setattr(sender_process, "end", end)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sender_process, "DRAIN_S", 0.2 if ends == "as it connects" else 30.0)
     line = json.dumps({**SETTINGS, "addresses": [(socket.AF_INET, V4, 9000)], "report_s": 0.1}).encode()
     media = b"\x47" * libsrt.PAYLOAD_BYTES
     with pytest.raises(ProcessEnded):
