@@ -18,6 +18,7 @@ MOST_QUEUED = 120
 SCRIPT = "text/javascript"
 # Decoded media leave here: what is shown and heard of them is tested with whole pods
 DUE_PICTURES = b"""export class DuePictures {
+  dropped = 0;
   constructor() { this.track = document.createElement('canvas').captureStream().getTracks()[0]; }
   add() {} look() {} clear() {} end() {}
 }"""

@@ -148,7 +148,7 @@ async def test_nothing_is_adopted_by_an_owner_that_is_gone(setting: ApplierSetti
         setting.api.present["sunday"] = document("sunday", uid="uid-of-the-successor")
     elif what == "is being deleted":
         leaving = document("sunday", uid=collection().uid)
-        leaving["metadata"] |= {"resourceVersion": "900", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+        leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
         setting.api.present["sunday"] = leaving
     with pytest.raises(ApiError):
         await setting.applier.apply([Adopt(project(), collection())])
