@@ -115,7 +115,7 @@ class Credentials:
         cluster = self._cluster
         # Not what is known afterwards: the watch may have brought its successor
         known = cluster.view.entry(CREDENTIALS, name)
-        gone = {known.uid} if known else set()
+        gone = [known.uid] if known else []
         try:
             response = await cluster.client.delete(
                 cluster.api(CREDENTIALS), cluster.namespace(CREDENTIALS), name
@@ -124,7 +124,8 @@ class Credentials:
             if not error.not_found:
                 raise
         else:
-            gone |= {uid for uid in [(response.get("details") or {}).get("uid")] if uid}
+            if uid := (response.get("details") or {}).get("uid"):
+                gone.append(uid)
         for uid in gone:
             cluster.view.remove(CREDENTIALS, name, uid)
 

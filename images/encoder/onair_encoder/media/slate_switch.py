@@ -109,12 +109,11 @@ class Switch:
         """Puts the slate on air where it is due; `page_shown`: the browser shows the wanted page."""
         now = self._clock()
         self._page_shown = page_shown
-        if not page_shown:
-            self._back_at = None
         if page_shown:
             self._page_gone_at = None
-        elif self._page_gone_at is None:
-            self._page_gone_at = now
+        else:
+            self._page_gone_at = now if self._page_gone_at is None else self._page_gone_at
+            self._back_at = None
         if self.on_slate or self._slate is None or self._began_at is None:
             return
         page_gone = self._page_gone_at is not None and now - self._page_gone_at > GAP_TIMEOUT_S

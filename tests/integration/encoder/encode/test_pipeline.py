@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from tests.support.settable_clock import SettableClock
 from tests.support.sleepers import running, until_running
 from tests.support.waiting import until
@@ -215,40 +216,44 @@ async def taken(request: object, folder: Path) -> None:
     await writer.wait_closed()
 
 
-async def test_one_that_is_to_start_again_does_so_once_and_is_not_to_blame(
+@pytest_asyncio.fixture
+async def served(
     pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> AsyncIterator[Pipeline]:
+    """One that takes requests, and is just starting."""
     monkeypatch.setattr(client_module, "SUPERVISOR_SOCKET", tmp_path / "requests")
     server = await asyncio.start_unix_server(pipeline.serve, tmp_path / "requests")
     await pipeline.want(["sh", "-c", STARTS])
-    asked = await captured_at(pipeline)
-    first = pid_of(pipeline)
+    yield pipeline
+    server.close()
+
+
+async def test_one_that_is_to_start_again_does_so_once_and_is_not_to_blame(
+    served: Pipeline, tmp_path: Path
+) -> None:
+    asked = await captured_at(served)
+    first = pid_of(served)
     await want_another_start(asked - 1)
     await want_another_start(asked)
-    await until(lambda: pid_of(pipeline) != first, "it is another process", 5)
-    later = await captured_at(pipeline)
-    second = await until_encoding(pipeline)
+    await until(lambda: pid_of(served) != first, "it is another process", 5)
+    later = await captured_at(served)
+    second = await until_encoding(served)
     await taken({"again": later}, tmp_path)
-    assert await until_encoding(pipeline) == second, "a request that comes too late changes nothing"
-    assert pipeline._health.failures == 0
-    server.close()
+    assert await until_encoding(served) == second, "a request that comes too late changes nothing"
+    assert served._health.failures == 0
 
 
 async def test_one_that_encodes_is_restarted_for_a_key_frame_once_and_is_not_to_blame(
-    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    served: Pipeline, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(client_module, "SUPERVISOR_SOCKET", tmp_path / "requests")
-    server = await asyncio.start_unix_server(pipeline.serve, tmp_path / "requests")
-    await pipeline.want(["sh", "-c", STARTS])
-    asked = await captured_at(pipeline)
-    first = await until_encoding(pipeline)
+    asked = await captured_at(served)
+    first = await until_encoding(served)
     await want_key_frame(asked)
-    await until(lambda: pid_of(pipeline) != first, "it is another process", 5)
-    second = await until_encoding(pipeline)
+    await until(lambda: pid_of(served) != first, "it is another process", 5)
+    second = await until_encoding(served)
     await taken({"anew": asked}, tmp_path)
-    assert await until_encoding(pipeline) == second, "the request was for the one before"
-    assert pipeline._health.failures == 0
-    server.close()
+    assert await until_encoding(served) == second, "the request was for the one before"
+    assert served._health.failures == 0
 
 
 @pytest.mark.parametrize("given", [{"other": 1}, {"again": None}, {"anew": 1.0}], ids=str)

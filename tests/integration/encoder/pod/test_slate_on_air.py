@@ -102,7 +102,8 @@ def test_the_slate_goes_soon_after_the_page_is_back_however_far_apart_key_frames
     pair.wait_phase("running")
     pair.wait_connected("rare")
     connection = far_end.wait_publisher("rare")
-    time.sleep(3)  # ffmpeg begins with key frames that are close
+    # ffmpeg begins with two seconds of key frames that are close
+    pair.wait_for(lambda: pair.metrics()["onair_encoder_frames_total"] > 90, "three seconds are encoded", 20)
     put("http://127.0.0.1:18081/")
     pair.wait_for(lambda: pair.status().on_slate, "on the slate", 20)
     put(page)

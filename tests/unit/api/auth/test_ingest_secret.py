@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from tests.support.read_secret import ReadSecret
 
 from onair_api.auth import ingest_secret
 from onair_api.auth.ingest_secret import IngestSecret
@@ -33,14 +34,7 @@ async def test_a_new_secret_is_used_once_every_gateway_has_it(monkeypatch: pytes
 
 
 async def test_those_who_ask_while_it_is_read_for_the_first_time_wait_for_it() -> None:
-    reads = 0
-
-    async def get(*_: object) -> Document:
-        nonlocal reads
-        reads += 1
-        await asyncio.sleep(0)
-        return {"data": {"secret": base64.b64encode(ONE).decode()}}
-
-    secret = IngestSecret(cast(Any, SimpleNamespace(client=SimpleNamespace(get=get))), "onair")
+    cluster = ReadSecret(ONE)
+    secret = IngestSecret(cast(Any, cluster), "onair")
     assert await asyncio.gather(*(secret.get() for _ in range(3))) == [ONE] * 3
-    assert reads == 1
+    assert cluster.reads == 1

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from tests.support.read_secret import ReadSecret
 
 from onair_api.ingest import gateway_identity
 from onair_api.ingest.gateway_identity import GatewayIdentity
@@ -46,15 +47,8 @@ async def test_gateways_with_the_former_secret_are_known_beside_those_with_the_n
 
 
 async def test_gateways_that_come_while_the_secret_is_read_wait_for_it() -> None:
-    reads = 0
-
-    async def get(*_: object) -> Document:
-        nonlocal reads
-        reads += 1
-        await asyncio.sleep(0)
-        return {"data": {"secret": base64.b64encode(b"s" * 64).decode()}}
-
-    identity = GatewayIdentity(cast(Any, SimpleNamespace(client=SimpleNamespace(get=get))), "onair")
+    cluster = ReadSecret(b"s" * 64)
+    identity = GatewayIdentity(cast(Any, cluster), "onair")
     shown = f"Bearer {gateway_token(b's' * 64, 'facade')}"
     assert await asyncio.gather(*(identity.shown_by(shown) for _ in range(3))) == [True] * 3
-    assert reads == 1
+    assert cluster.reads == 1

@@ -178,6 +178,7 @@ async def test_sessions_for_a_stream_without_media_come_less_and_less_often(
         return SlowRoomClient()
 
     async def paused(pause_s: float) -> float:
+        assert not publisher.joined, "it has left"
         pauses.append(pause_s)
         if len(pauses) == 3:
             raise asyncio.CancelledError
@@ -186,8 +187,8 @@ async def test_sessions_for_a_stream_without_media_come_less_and_less_often(
     monkeypatch.setattr(RoomClient, "start", start)
     monkeypatch.setattr(preview_publisher, "_paused", paused)
     turns = Turns(asyncio.Semaphore(1), asyncio.Semaphore(1), lambda: None)
-    readers = cast("Readers", RefusedReaders())
+    publisher = PreviewPublisher("s", ROOM, cast("Readers", RefusedReaders()), turns, lambda _: None)
     with pytest.raises(asyncio.CancelledError):
-        await PreviewPublisher("s", ROOM, readers, turns, lambda _: None).run()
+        await publisher.run()
     first = preview_publisher.FIRST_PAUSE_S
     assert (pauses, begun) == ([first, 2 * first, 4 * first], 3)

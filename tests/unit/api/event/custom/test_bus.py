@@ -44,6 +44,13 @@ class StandInLink:
         self.closed += 1
 
 
+def redis_responds(bus: EventBus, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def recent(**_: object) -> Any:
+        return RECENT
+
+    monkeypatch.setattr(bus, "_recent", recent)
+
+
 def channel_of(user: str) -> str:
     return scripts.CHANNEL.format(user)
 
@@ -85,10 +92,7 @@ async def test_it_connects_again_where_idle_connections_do_not_close_in_time(
 async def test_who_closes_while_redis_is_away_has_the_position_of_what_was_delivered_last(
     bus: EventBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def recent(**_: object) -> Any:
-        return RECENT
-
-    monkeypatch.setattr(bus, "_recent", recent)
+    redis_responds(bus, monkeypatch)
     assert bus.source("anna") is None
     await loaded(bus, "anna")
     source = bus.source("anna")
@@ -123,10 +127,7 @@ async def test_channels_that_come_back_wait_for_each_other_and_not_for_connectio
 async def test_a_channel_that_is_listened_to_again_while_others_are_left_stays(
     bus: EventBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def recent(**_: object) -> Any:
-        return RECENT
-
-    monkeypatch.setattr(bus, "_recent", recent)
+    redis_responds(bus, monkeypatch)
     link = bus._link = StandInLink()  # type: ignore[assignment]
     await loaded(bus, "anna", "bert")
     for user in ("anna", "bert"):
