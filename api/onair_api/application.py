@@ -100,7 +100,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     quotas = Quotas(cluster.view, settings.quotas, is_on_air)
     writer, credentials = Writer(cluster, settings.inside, quotas), Credentials(cluster)
     keys, api_keys = SigningKeys(cluster), ApiKeys(cluster)
-    revoked = RevokedTokens(cluster)
+    revoked = RevokedTokens(cluster, quotas)
     tokens = Tokens(
         keys,
         settings.tokens,

@@ -92,10 +92,17 @@ class QuotaPart(Part):
     """Of the `metadata` of all resources, as JSON."""
 
 
+class ServiceQuotaPart(QuotaPart):
+    """What a service may have beyond what its users have."""
+
+    revoked_tokens: Annotated[int, Field(ge=0)]
+    """Records of them, each kept for as long as the token could last. With an API key twice as many."""
+
+
 class QuotaSettings(Part):
     """What tenants may have at a time."""
 
-    per_service: QuotaPart = QuotaPart(
+    per_service: ServiceQuotaPart = ServiceQuotaPart(
         collections=10_000,
         projects=20_000,
         destinations=50_000,
@@ -105,6 +112,7 @@ class QuotaSettings(Part):
         broadcasts=500,
         pixels_per_second=31_104_000_000,
         metadata_bytes=268_435_456,
+        revoked_tokens=50_000,
     )
     """Of all users of a service together."""
     per_user: QuotaPart = QuotaPart(
@@ -285,6 +293,8 @@ class EventSettings(Part):
     """Most events that are kept for it, and in Redis most custom events of one user."""
     redis_bytes: Annotated[int, Field(ge=1024)] = 4_194_304
     """Most bytes of one user's custom events in Redis; the older half goes when there are more."""
+    redis_service_bytes: Annotated[int, Field(ge=1024)] = 33_554_432
+    """The same of a service's users together; it is the one with the most whose older half goes."""
     replay_bytes: Annotated[int, Field(ge=1024)] = 33_554_432
     """Most bytes of events that are kept for it."""
 

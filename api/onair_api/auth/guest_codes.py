@@ -151,7 +151,8 @@ class GuestCodes:
             "data": code.data(),
         }
         cluster = self._cluster
-        with self._quotas.creating(GUEST_CODE, document):
+        # Its deletion is to be recorded
+        with self._quotas.revoking(service_id), self._quotas.creating(GUEST_CODE, document):
             created = await cluster.client.create(
                 cluster.api(GUEST_CODE), cluster.namespace(GUEST_CODE), document
             )
@@ -173,9 +174,10 @@ class GuestCodes:
         Raises:
             ApiError: the API server did not respond; what is left is deleted when the caller retries.
         """
-        await self._revoked.revoke(stored.code.token_id, stored.expires.timestamp())
+        code = stored.code
+        await self._revoked.revoke(code.token_id, stored.expires.timestamp(), code.service_id)
         await self._sweeper.delete(stored.secret)
-        log.info("guest_code.deleted", project=stored.code.project_id)
+        log.info("guest_code.deleted", project=code.project_id)
 
     def record(self, stored: StoredCode) -> JsonObject:
         """The code as HTTP shows it. It is a secret."""

@@ -19,7 +19,8 @@ from onair_api.auth.identity import Identity, Origin
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import REVOKED_TOKEN
 from onair_api.settings import MAX_TOKEN_DURATION_MS
-from onair_crds.contract.labels import REVOKED_TOKEN_TYPE
+from onair_api.writes.quota_enforcement import Quotas
+from onair_crds.contract.labels import REVOKED_TOKEN_TYPE, SERVICE_ANNOTATION
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
 
@@ -37,8 +38,9 @@ def _lineage(id_: str) -> str:
 
 
 class RevokedTokens:
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, quotas: Quotas) -> None:
         self._cluster = cluster
+        self._quotas = quotas
 
     def known(self, token_id: str) -> bool:
         """Whether this replica knows it as revoked: at most one watch delay after it was written."""
@@ -48,15 +50,34 @@ class RevokedTokens:
         """Whether this replica knows that a token, or one that it goes back to, was ended."""
         return any(self.known(_lineage(each)) for each in origin.lineage)
 
-    async def end(self, identity: Identity) -> None:
+    async def end(self, identity: Identity, *, by_backend: bool = False) -> None:
         """Ends a token with its successors and predecessors, and all that goes back to them.
 
         The record is kept for as long as any of them could last: nothing new comes of them.
 
+        Args:
+            by_backend: with the API key of its service.
+
         Raises:
+            QuotaExceeded: too many of its service are revoked.
             ApiError: the API server did not respond.
         """
-        await self.revoke(_lineage(identity.lineage[-1]), time.time() + MAX_TOKEN_DURATION_MS / 1000)
+        id_, expires = _lineage(identity.lineage[-1]), time.time() + MAX_TOKEN_DURATION_MS / 1000
+        if not self.known(id_):
+            with self._quotas.revoking(identity.service_id, by_backend=by_backend):
+                await self.revoke(id_, expires, identity.service_id)
+
+    async def redeem(self, token_id: str, expires: float, service_id: str) -> bool:
+        """Revokes a token that was used; False if it was revoked before.
+
+        Raises:
+            QuotaExceeded: too many of its service are revoked.
+            ApiError: the API server did not respond.
+        """
+        if self.known(token_id):
+            return False
+        with self._quotas.revoking(service_id):
+            return await self.revoke(token_id, expires, service_id)
 
     async def check(self, token_id: str) -> bool:
         """Whether it is revoked now, as the API server knows.
@@ -66,8 +87,8 @@ class RevokedTokens:
         """
         return await self._cluster.get(REVOKED_TOKEN, secret_name(token_id)) is not None
 
-    async def revoke(self, token_id: str, expires: float) -> bool:
-        """Revokes a token; False if it was revoked before.
+    async def revoke(self, token_id: str, expires: float, service_id: str) -> bool:
+        """Revokes a token, however many are; False if it was revoked before.
 
         Args:
             expires: Unix seconds of the token's own expiry, after which the record is not needed any more.
@@ -85,7 +106,10 @@ class RevokedTokens:
             "metadata": {
                 "name": name,
                 "labels": {"app.kubernetes.io/managed-by": "onair-api"},
-                "annotations": expires_annotation(dt.datetime.fromtimestamp(expires, dt.UTC)),
+                "annotations": {
+                    **expires_annotation(dt.datetime.fromtimestamp(expires, dt.UTC)),
+                    SERVICE_ANNOTATION: service_id,
+                },
             },
         }
         try:

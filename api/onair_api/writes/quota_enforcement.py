@@ -15,10 +15,18 @@ import orjson
 
 from onair_api.cache.tally import Amounts, Node, Tally
 from onair_api.cache.view import View
-from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, GUEST_CODE, LAYOUT, PROJECT, SOURCE
+from onair_api.cache.watched_kinds import (
+    COLLECTION,
+    DESTINATION,
+    GUEST_CODE,
+    LAYOUT,
+    PROJECT,
+    REVOKED_TOKEN,
+    SOURCE,
+)
 from onair_api.errors import ResourceExhausted
 from onair_api.settings import QuotaSettings
-from onair_crds.contract.labels import GUEST_CODE_LABEL
+from onair_crds.contract.labels import GUEST_CODE_LABEL, SERVICE_ANNOTATION
 from onair_crds.contract.quotas import BROADCASTS, PIXELS, SERVICE, USER, pixels_per_s, quota_text
 from onair_crds.kube.store import Change, Entry
 from onair_crds.shapes import Document, JsonObject
@@ -35,8 +43,12 @@ COUNTED = {
     SOURCE: "sources",
     LAYOUT: "layouts",
     GUEST_CODE: "guest_codes",
+    REVOKED_TOKEN: "revoked_tokens",
 }
 METADATA = "metadata_bytes"
+BACKENDS_SHARE = 2
+"""With its API key a service may revoke as many tokens again as those revoke themselves: a stolen one cannot
+use up what it takes to end it."""
 
 
 class QuotaExceeded(ResourceExhausted):
@@ -89,6 +101,20 @@ class Quotas:
             yield
 
     @contextmanager
+    def revoking(self, service_id: str, *, by_backend: bool = False) -> Iterator[None]:
+        """While a token of a service is revoked.
+
+        Args:
+            by_backend: with the service's API key.
+
+        Raises:
+            QuotaExceeded: too many are.
+        """
+        more = {COUNTED[REVOKED_TOKEN]: 1}
+        with self._reserved((SERVICE, service_id), more, BACKENDS_SHARE if by_backend else 1):
+            yield
+
+    @contextmanager
     def changing(self, before: Entry, spec: JsonObject) -> Iterator[None]:
         """While a spec replaces another; that starts a broadcast where only the new one wants it.
 
@@ -106,12 +132,12 @@ class Quotas:
             yield
 
     @contextmanager
-    def _reserved(self, node: Node, more: Amounts) -> Iterator[None]:
+    def _reserved(self, node: Node, more: Amounts, share: int = 1) -> Iterator[None]:
         grown = {name: amount for name, amount in more.items() if amount > 0}
         scopes = self._scopes(node) if grown else []
         for scope in scopes:
             for name, amount in grown.items():
-                limit = int(getattr(self._limits[scope[0]], name))
+                limit = int(getattr(self._limits[scope[0]], name)) * share
                 present = self._tally.total(scope, name) + self._pending[scope, name]
                 if limit and present + amount > limit:
                     raise QuotaExceeded(scope[0], name, limit, present)
@@ -128,6 +154,8 @@ class Quotas:
 
     def _scopes(self, node: Node) -> list[Node]:
         """The user and the service that an object is of; a user who has nothing yet is of a service, too."""
+        if node[0] == SERVICE:
+            return [node]
         user = next((each for each in self._tally.lineage(node) if each[0] == USER), None)
         return [user, (SERVICE, user[1])] if user else []
 
@@ -164,6 +192,8 @@ def _parent(kind: str, document: Document) -> Node:
     if kind == COLLECTION:
         owner = spec.get("owner") or {}
         return USER, str(owner.get("serviceId")), str(owner.get("serviceUserId"))
+    if kind == REVOKED_TOKEN:
+        return SERVICE, str((document["metadata"].get("annotations") or {}).get(SERVICE_ANNOTATION))
     if kind == GUEST_CODE:
         return PROJECT, str((document["metadata"].get("labels") or {}).get(GUEST_CODE_LABEL))
     if kind in (DESTINATION, LAYOUT):

@@ -131,6 +131,7 @@ events:
   replayEvents: {{ .replay.events | int64 }}
   replayBytes: {{ .replay.bytes | int64 }}
   redisBytes: {{ .replay.redisBytes | int64 }}
+  redisServiceBytes: {{ .replay.redisServiceBytes | int64 }}
 {{- end }}
 tokens:
   issuer: {{ .Values.api.tokens.issuer | quote }}

@@ -28,6 +28,8 @@ CREATED_ANNOTATION = f"{GROUP}/created"
 """Time of creation in microseconds; Kubernetes keeps seconds."""
 EXPIRES_ANNOTATION = f"{GROUP}/expires"
 """When the object may be deleted."""
+SERVICE_ANNOTATION = f"{GROUP}/service"
+"""The service that a revoked token is of."""
 REQUEST_ANNOTATION = f"{GROUP}/request"
 """The note that the last HTTP request left on the object that it wrote."""
 

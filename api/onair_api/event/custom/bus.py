@@ -20,6 +20,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from onair_api.auth.identity import Identity
 from onair_api.errors import Unavailable
 from onair_api.event.custom import redis_message, scripts
 from onair_api.event.custom.redis_link import RedisLink
@@ -90,7 +91,7 @@ class EventBus:
     def connected(self) -> bool:
         return self._link is not None
 
-    async def publish(self, user_id: str, event: Event) -> None:
+    async def publish(self, user: Identity, event: Event) -> None:
         """Publishes a custom event to the streams of a user, on all replicas.
 
         Raises:
@@ -100,14 +101,19 @@ class EventBus:
             raise redis_unavailable()
         try:
             await self._publish(
-                keys=[scripts.NUMBERS, scripts.STREAM.format(user_id)],
+                keys=[
+                    scripts.NUMBERS,
+                    scripts.STREAM.format(user.user_id),
+                    *(each.format(user.service_id) for each in scripts.OF_A_SERVICE),
+                ],
                 args=[
                     secrets.token_hex(8),
-                    scripts.CHANNEL.format(user_id),
+                    scripts.CHANNEL.format(user.user_id),
                     redis_message.encode(event),
                     self._settings.replay_events,
                     round(self._settings.replay_s * 2),
                     self._settings.redis_bytes,
+                    self._settings.redis_service_bytes,
                 ],
             )
         except (TimeoutError, RedisError, OSError) as error:

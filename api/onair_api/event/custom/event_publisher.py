@@ -47,7 +47,7 @@ class EventPublisher:
             PermissionDenied: a guest's token names only its collection, which others are in too.
             Unavailable: Redis is unreachable; nobody receives the event.
         """
-        target, channel = Target(), identity.user_id
+        target, channel = Target(), identity
         audiences: tuple[AudienceKey, ...] = (user_key(identity.user_id),)
         if publication.target:
             visible = await visible_target(self._cluster, identity, publication.target, path)
@@ -55,7 +55,7 @@ class EventPublisher:
             audiences = audiences_of(
                 visible.owner, collection_uid=visible.collection_uid, project_uid=visible.project_uid
             )
-            channel = Identity(*visible.owner, "", None, ()).user_id
+            channel = Identity(*visible.owner, "", None, ())
             if identity.guest and not target.project_id:
                 raise PermissionDenied("a guest may publish to its project, not to the whole collection")
         body: dict[str, object] = {

@@ -54,5 +54,4 @@ class RoomEvents:
             position=Position(0),
             audiences=audiences_of(owner, project_uid=project.uid),
         )
-        service_id, user_id = owner
-        await self._bus.publish(Identity(service_id, user_id, "", None, ()).user_id, event)
+        await self._bus.publish(Identity(*owner, "", None, ()), event)

@@ -10,6 +10,13 @@ from __future__ import annotations
 NUMBERS = "onair:events:numbers"
 STREAM = "onair:events:recent:{}"
 CHANNEL = "onair:events:{}"
+SIZES = "onair:events:sizes:{}"
+"""Of a service: its streams by the memory that they take."""
+ENDS = "onair:events:ends:{}"
+"""Its streams by when they expire."""
+TOTAL = "onair:events:total:{}"
+"""The memory that they take together."""
+OF_A_SERVICE = (SIZES, ENDS, TOTAL)
 
 _EPOCH = """
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
@@ -26,16 +33,49 @@ PUBLISH = (
 local number = redis.call('HINCRBY', KEYS[1], 'last', 1)
 local text = number .. ' ' .. epoch .. '\\n' .. ARGV[3]
 redis.call('XADD', KEYS[2], 'MAXLEN', ARGV[4], '*', 'm', text)
-if redis.call('MEMORY', 'USAGE', KEYS[2]) > tonumber(ARGV[6]) then
-  redis.call('XTRIM', KEYS[2], 'MAXLEN', math.floor(redis.call('XLEN', KEYS[2]) / 2))
-end
 redis.call('EXPIRE', KEYS[2], ARGV[5])
 redis.call('PUBLISH', ARGV[2], text)
+
+local function halve(stream)
+  redis.call('XTRIM', stream, 'MAXLEN', math.floor(redis.call('XLEN', stream) / 2))
+end
+if redis.call('MEMORY', 'USAGE', KEYS[2]) > tonumber(ARGV[6]) then halve(KEYS[2]) end
+
+-- 0 where it has expired; what is noted of it takes memory as well
+local function size_of(stream)
+  local bytes = redis.call('MEMORY', 'USAGE', stream)
+  return bytes and bytes + 256 or 0
+end
+local function note(stream)
+  local size, noted = size_of(stream), tonumber(redis.call('ZSCORE', KEYS[3], stream) or 0)
+  if size > 0 then redis.call('ZADD', KEYS[3], size, stream) else redis.call('ZREM', KEYS[3], stream) end
+  return redis.call('INCRBY', KEYS[5], size - noted)
+end
+local now = tonumber(redis.call('TIME')[1])
+for _, stream in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], 0, now, 'LIMIT', 0, 16)) do
+  redis.call('ZREM', KEYS[4], stream)
+  note(stream)
+end
+redis.call('ZADD', KEYS[4], now + ARGV[5] + 1, KEYS[2])
+local total = note(KEYS[2])
+for _ = 1, 16 do
+  if total <= tonumber(ARGV[7]) then break end
+  local first, size, second, next_size = unpack(redis.call('ZREVRANGE', KEYS[3], 0, 1, 'WITHSCORES'))
+  if not first then break end
+  -- Of equals not the one that was just added to
+  local largest = first == KEYS[2] and size == next_size and second or first
+  -- One that is empty is kept, as that tells what it has lost, unless all are
+  if redis.call('XLEN', largest) > 0 then halve(largest) else redis.call('DEL', largest) end
+  total = note(largest)
+end
+for each = 3, 5 do redis.call('EXPIRE', KEYS[each], ARGV[5]) end
 return number
 """
 )
-"""KEYS: numbers, stream.
-ARGV: epoch if there is none, channel, message, max messages, seconds to keep, max bytes."""
+"""KEYS: numbers, stream; of its service sizes, ends, total.
+ARGV: epoch if there is none, channel, message, max messages, seconds to keep, max bytes of the stream, of the
+service's streams. Of those the largest loses its older half, as often as it takes: who has little keeps it.
+"""
 
 RECENT = (
     _EPOCH
@@ -44,6 +84,7 @@ local now = redis.call('TIME')
 local oldest = (now[1] - ARGV[2]) * 1000
 local found = redis.call('XRANGE', KEYS[2], oldest < 0 and 0 or oldest, '+')
 local floor = 0
+local last = tonumber(redis.call('HGET', KEYS[1], 'last') or 0)
 local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
 if first then
   local info = redis.call('XINFO', 'STREAM', KEYS[2])
@@ -52,6 +93,8 @@ if first then
   if facts['entries-added'] > facts['length'] then
     floor = tonumber(string.match(first[2][2], '^%d+')) - 1
   end
+elseif redis.call('EXISTS', KEYS[2]) == 1 then
+  floor = last
 end
 local texts, ages = {}, {}
 local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
@@ -59,7 +102,7 @@ for i, each in ipairs(found) do
   texts[i] = each[2][2]
   ages[i] = now_ms - tonumber(string.match(each[1], '^%d+'))
 end
-return {epoch, tonumber(redis.call('HGET', KEYS[1], 'last') or 0), floor, texts, ages}
+return {epoch, last, floor, texts, ages}
 """
 )
 """KEYS: numbers, stream. ARGV: epoch if there is none, seconds back.

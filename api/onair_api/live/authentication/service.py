@@ -71,6 +71,7 @@ class Authentication:
 
         Raises:
             Unauthenticated: it was redeemed or revoked, or its project is gone.
+            QuotaExceeded: too many direct tokens of its service were redeemed.
             ApiError: the API server, which knows what was redeemed, did not respond.
         """
         old = caller.token
@@ -86,8 +87,10 @@ class Authentication:
         if old.kind is TokenKind.EXCHANGE and await self._revoked.check(old.id):
             raise Unauthenticated(REDEEMED)
         token = self._tokens.renew(old)
-        if old.kind is TokenKind.DIRECT and not await self._revoked.revoke(old.id, old.expires):
-            raise Unauthenticated(REDEEMED)
+        if old.kind is TokenKind.DIRECT:
+            service_id = old.identity.service_id
+            if not await self._revoked.redeem(old.id, old.expires, service_id):
+                raise Unauthenticated(REDEEMED)
         return {"accessToken": token}
 
     async def revoke(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
@@ -100,11 +103,12 @@ class Authentication:
 
         Raises:
             InvalidArgument: it is none of this service.
+            QuotaExceeded: too many are revoked.
         """
         token = await self._tokens.read(revoked_token(message))
         if token is None or token.identity.service_id != caller.service_id:
             raise InvalidArgument(Violation("accessToken", "must be a token of this service"))
-        await self._revoked.end(token.identity)
+        await self._revoked.end(token.identity, by_backend=True)
         return {}
 
     async def create_guest(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:

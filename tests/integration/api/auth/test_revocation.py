@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import FacadeThread, StoredResources, User
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
 from tests.support.tokens import (
     TOKEN,
     assert_error,
@@ -21,6 +22,8 @@ from tests.support.tokens import (
     refreshed,
 )
 from tests.support.waiting import wait_for
+
+from onair_api.settings import QuotaSettings
 
 WITHIN_S = 5.0
 REVOKE = f"{TOKEN}/revoke"
@@ -147,3 +150,45 @@ def test_invitations_of_invitations_end_somewhere(sign_in: Callable[..., User]) 
     for _ in range(15):
         guest = invite(show, "COHOST", by=guest)
     assert_error(guest.call("POST", "/authentication/token/guest", invitation(show)), 403, 7)
+
+
+@pytest.fixture(scope="module")
+def sparing(start_facade: StartFacade) -> Iterator[FacadeThread]:
+    """A replica on which a service may have two revoked tokens."""
+    default = QuotaSettings()
+    per_service = default.per_service.model_copy(update={"revoked_tokens": 2})
+    with start_facade(quotas=default.model_copy(update={"per_service": per_service})) as facade:
+        yield facade
+
+
+def test_a_service_revokes_so_many_tokens_and_with_its_key_as_many_again(
+    sparing: FacadeThread, resources: StoredResources, sign_in: Callable[..., User]
+) -> None:
+    key = resources.add_api_key(f"revoking-{secrets.token_hex(3)}")
+    host = sign_in(key=key, facade=sparing)
+    show = host.project()
+    guest, waiting = (invite(show, "GUEST") for _ in range(2))
+    refreshed(guest)
+    end(sign_in(key=key, facade=sparing))
+    full = "api.quotas.perService.revokedTokens is 2, of which 2 are in use"
+    code = {"collectionId": show.collection, "projectId": show.id, "url": "https://a.example/"}
+    for response in (
+        refresh(waiting),
+        sign_in(key=key, facade=sparing).call("DELETE", "/authentication/token"),
+        host.call("POST", "/authentication/token/guest-code", code),
+    ):
+        assert_error(response, 429, 8)
+        assert full in response.text
+    assert_error(refresh(guest), 401, 16)
+    waiting.ok("GET", show.path)
+
+    def revoke(user: User) -> httpx.Response:
+        body = {"accessToken": user.token}
+        return sparing.http.post(REVOKE, headers={"X-API-Key": key}, json=body)
+
+    for user in (waiting, sign_in(key=key, facade=sparing)):
+        assert revoke(user).status_code == 200
+    assert_all_end([waiting])
+    assert revoke(waiting).status_code == 200, "it is revoked already"
+    assert_error(revoke(host), 429, 8)
+    sign_in(facade=sparing).project()

@@ -9,12 +9,14 @@ import pytest
 
 from onair_api.cache.view import View
 from onair_api.live.broadcast.run import is_on_air
-from onair_api.settings import QuotaPart, QuotaSettings
+from onair_api.settings import QuotaPart, QuotaSettings, ServiceQuotaPart
 from onair_api.writes.quota_enforcement import LARGEST_OBJECT, QuotaExceeded, Quotas, metadata_bytes
+from onair_crds.contract.labels import SERVICE_ANNOTATION
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document
 
 UNLIMITED = QuotaPart(**dict.fromkeys(QuotaPart.model_fields, 0))
+SERVICE_UNLIMITED = ServiceQuotaPart(**dict.fromkeys(ServiceQuotaPart.model_fields, 0))
 
 
 class ObjectsWithQuotas:
@@ -23,7 +25,7 @@ class ObjectsWithQuotas:
     def __init__(self, per_user: dict[str, int], per_service: dict[str, int] | None = None) -> None:
         settings = QuotaSettings(
             per_user=UNLIMITED.model_copy(update=per_user),
-            per_service=UNLIMITED.model_copy(update=per_service or {}),
+            per_service=SERVICE_UNLIMITED.model_copy(update=per_service or {}),
         )
         self.view = View()
         self.quotas = Quotas(self.view, settings, is_on_air)
@@ -145,3 +147,19 @@ def test_metadata_is_measured_as_json_of_any_kind() -> None:
     for _ in range(5000):
         deep = [deep]
     assert metadata_bytes({"metadata": deep}) == LARGEST_OBJECT
+
+
+def test_revoked_tokens_count_for_their_service_until_their_records_are_gone() -> None:
+    there = ObjectsWithQuotas({}, {"revoked_tokens": 2})
+    records = [
+        there.put("RevokedToken", f"r-{each}", {}, annotations={SERVICE_ANNOTATION: "s"}) for each in range(2)
+    ]
+    there.put("RevokedToken", "of-a-former-version", {})
+    refused(there.quotas.revoking("s"), "perService.revokedTokens is 2, of which 2 are")
+    with there.quotas.revoking("t"), there.quotas.revoking("t"):
+        refused(there.quotas.revoking("t"))
+    with there.quotas.revoking("s", by_backend=True), there.quotas.revoking("s", by_backend=True):
+        refused(there.quotas.revoking("s", by_backend=True), "perService.revokedTokens is 4, of which 4 are")
+    there.view.remove("RevokedToken", records[0].name, records[0].uid)
+    with there.quotas.revoking("s"):
+        pass

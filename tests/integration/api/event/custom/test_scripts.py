@@ -1,0 +1,138 @@
+"""What Redis keeps of custom events: bounded for a user and for a service, and told what is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from redis import Redis
+from tests.support.redis_server import RedisServer
+from tests.support.waiting import wait_for
+
+from onair_api.event.custom import scripts
+
+STREAM_BYTES, SERVICE_BYTES = 20_000, 150_000
+NOTED_BYTES = 256
+"""Of a stream, beside itself."""
+MESSAGE = "m" * 1000
+
+
+class KeptEvents:
+    """Custom events as replicas leave them in Redis, of a service."""
+
+    def __init__(self, redis: Redis, service: str) -> None:
+        self._redis, self._service = redis, service
+        self._publish = redis.register_script(scripts.PUBLISH)
+        self._recent = redis.register_script(scripts.RECENT)
+        self.keep_s = 60
+
+    def publish(self, user: str, times: int = 1, *, message: str = MESSAGE) -> int:
+        """Returns the number of the last."""
+        number = 0
+        for _ in range(times):
+            number = self._publish(
+                keys=[
+                    scripts.NUMBERS,
+                    self._stream(user),
+                    *(each.format(self._service) for each in scripts.OF_A_SERVICE),
+                ],
+                args=["epoch", user, message, 100, self.keep_s, STREAM_BYTES, SERVICE_BYTES],
+            )
+        return number
+
+    def numbers(self, user: str) -> list[int]:
+        """Of the messages that are kept, oldest first."""
+        return [int(text.split(b" ")[0]) for text in self._look(user)[3]]
+
+    def lost_up_to(self, user: str) -> int:
+        return int(self._look(user)[2])
+
+    def size(self, *users: str) -> int:
+        return sum(self._redis.memory_usage(self._stream(each)) or 0 for each in users)
+
+    def total(self) -> int:
+        return int(self._redis.get(scripts.TOTAL.format(self._service)) or 0)
+
+    def _look(self, user: str) -> list[bytes]:
+        return self._recent(keys=[scripts.NUMBERS, self._stream(user)], args=["epoch", 60])  # type: ignore[no-any-return]
+
+    def _stream(self, user: str) -> str:
+        return scripts.STREAM.format(f"{self._service}-{user}")
+
+
+@pytest.fixture
+def redis_client(redis_server: RedisServer) -> Iterator[Redis]:
+    # Apart from what replicas of other tests have there
+    with Redis.from_url(redis_server.url.replace("/0", "/1")) as client:
+        yield client
+        client.flushdb()
+
+
+@pytest.fixture
+def kept(redis_client: Redis) -> KeptEvents:
+    return KeptEvents(redis_client, "studio")
+
+
+def test_of_a_users_events_the_older_half_goes_where_they_are_too_many_bytes(kept: KeptEvents) -> None:
+    last = kept.publish("anna", 60)
+    assert kept.size("anna") <= STREAM_BYTES
+    numbers = kept.numbers("anna")
+    assert len(numbers) > 5
+    assert numbers == list(range(last - len(numbers) + 1, last + 1))
+    assert kept.lost_up_to("anna") == numbers[0] - 1
+
+
+def test_of_a_service_with_many_users_the_one_with_the_most_loses_its_older_half(
+    kept: KeptEvents, redis_client: Redis
+) -> None:
+    quiet = [kept.publish("quiet") for _ in range(3)]
+    loud = [f"loud-{each}" for each in range(12)]
+    for _ in range(15):
+        for user in loud:
+            kept.publish(user)
+            assert kept.size("quiet", *loud) <= SERVICE_BYTES
+    assert kept.numbers("quiet") == quiet
+    assert kept.lost_up_to("quiet") == 0
+    for user in loud:
+        assert kept.lost_up_to(user) == (numbers[0] - 1 if (numbers := kept.numbers(user)) else quiet[0])
+    other = KeptEvents(redis_client, "other")
+    numbers = [other.publish("anna") for _ in range(3)]
+    assert other.numbers("anna") == numbers, "another service has bytes of its own"
+
+
+def test_who_has_lost_all_is_told_and_hears_what_follows(kept: KeptEvents) -> None:
+    users = [f"user-{each}" for each in range(60)]
+    for user in users:
+        last = kept.publish(user)
+    empty = [each for each in users if not kept.numbers(each)]
+    assert empty
+    assert all(kept.lost_up_to(each) == last for each in empty)
+    number = kept.publish(empty[0], 3)
+    assert kept.numbers(empty[0])[-1:] == [number]
+    assert kept.lost_up_to(empty[0]) >= last
+
+
+def test_as_many_users_as_there_may_ever_be_take_no_more(kept: KeptEvents) -> None:
+    users = [f"user-{each}" for each in range(600)]
+    for user in users:
+        kept.publish(user, message="short")
+    assert kept.size(*users) <= SERVICE_BYTES
+    assert kept.total() <= SERVICE_BYTES
+
+
+def test_what_has_expired_counts_no_more(kept: KeptEvents) -> None:
+    users = [f"user-{each}" for each in range(20)]
+    kept.keep_s = 1
+    for user in users:
+        kept.publish(user)
+    kept.keep_s = 60
+    kept.publish("quiet")
+    wait_for(lambda: not kept.size(*users), "the others have expired")
+
+    def counted() -> int:
+        kept.publish("anna", message="short")
+        return kept.total()
+
+    of_both = kept.size("quiet") + NOTED_BYTES + NOTED_BYTES
+    wait_for(lambda: counted() == of_both + kept.size("anna"), "those of two are counted")
+    assert len(kept.numbers("quiet")) == 1
