@@ -42,10 +42,12 @@ class KeptEvents:
 
     def numbers(self, user: str) -> list[int]:
         """Of the messages that are kept, oldest first."""
-        return [int(text.split(b" ")[0]) for text in self._look(user)[3]]
+        _, _, _, texts, _ = self._look(user)
+        return [int(text.split(b" ")[0]) for text in texts]
 
     def lost_up_to(self, user: str) -> int:
-        return int(self._look(user)[2])
+        _, _, lost, _, _ = self._look(user)
+        return lost
 
     def size(self, *users: str) -> int:
         return sum(self._redis.memory_usage(self._stream(each)) or 0 for each in users)
@@ -53,7 +55,7 @@ class KeptEvents:
     def total(self) -> int:
         return int(self._redis.get(scripts.TOTAL.format(self._service)) or 0)
 
-    def _look(self, user: str) -> list[bytes]:
+    def _look(self, user: str) -> tuple[bytes, int, int, list[bytes], list[int]]:
         return self._recent(keys=[scripts.NUMBERS, self._stream(user)], args=["epoch", 60])  # type: ignore[no-any-return]
 
     def _stream(self, user: str) -> str:
