@@ -16,10 +16,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
+from onair_api.layout.layer.links import Links
 from onair_api.wire.decode import joined
-from onair_crds.contract.layers import ROOT, Layer, LayersById, children_of, is_root, reached
+from onair_crds.contract.layers import ROOT, Layer, LayersById, children_of, is_root
 from onair_crds.resources.layout import MAX_LAYERS
 from onair_crds.shapes import JsonObject
+
+MAX_CHILDREN = 2 * MAX_LAYERS
+"""Names in all lists of children of a layout. Each deletion looks at those below it."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +86,29 @@ def applied(layers: LayersById, operations: Sequence[LayerOperation], *, scene: 
                 tree.delete(each)
     if len(tree.layers) > MAX_LAYERS and len(tree.layers) > len(layers):
         raise InvalidArgument(Violation("layers", f"a layout has at most {MAX_LAYERS} layers"))
+    if tree.grown and (names := _named(tree.layers)) > MAX_CHILDREN and names > _named(layers):
+        text = f"the layers of a layout name at most {MAX_CHILDREN} children together"
+        raise InvalidArgument(Violation("children", text))
     return Outcome(tree.layers, [tree.layers.get(o.id) or tree.gone[o.id] for o in operations])
+
+
+def _named(layers: LayersById) -> int:
+    return sum(len(children_of(each)) for each in layers.values())
 
 
 class _Tree(ABC):
     def __init__(self, layers: LayersById) -> None:
         self.layers = dict(layers)
         self.gone: LayersById = {}
+        self.grown = False
+        """Whether a layer was given children."""
+        self._links: Links | None = None
+
+    @property
+    def links(self) -> Links:
+        """Of the layers as they are now; deletions alone need it."""
+        self._links = self._links or Links(self.layers)
+        return self._links
 
     @abstractmethod
     def place(self, layer_id: str, values: Layer, path: str) -> None:
@@ -100,7 +120,7 @@ class _Tree(ABC):
 
     def create(self, operation: Create) -> None:
         own = {k: v for k, v in operation.values.items() if k not in ("children", "parentId")}
-        self.layers[operation.id] = {"id": operation.id, **own}
+        self._put(operation.id, {"id": operation.id, **own})
         self.place(operation.id, operation.values, operation.path)
 
     def update(self, operation: Update) -> None:
@@ -113,22 +133,34 @@ class _Tree(ABC):
         if operation.id in self.gone:
             return
         self._existing(operation)
-        taken = self.taken_with(operation.id)
-        self.gone |= {each: self.layers.pop(each) for each in taken}
-        for layer_id, layer in list(self.layers.items()):
-            if layer.get("parentId") in taken:
-                self.change(layer_id, parentId=None)
-            if not taken.isdisjoint(children_of(layer)):
-                self.change(layer_id, children=[c for c in children_of(layer) if c not in taken])
+        links, taken = self.links, self.taken_with(operation.id)
+        hanging = set().union(*map(links.hanging, taken)) - taken
+        naming = set().union(*map(links.naming, taken)) - taken
+        for each in taken:
+            self.gone[each] = self.layers.pop(each)
+            links.remove(each)
+        for each in hanging:
+            self.change(each, parentId=None)
+        for each in naming:
+            self.change(each, children=[c for c in children_of(self.layers[each]) if c not in taken])
 
     def change(self, layer_id: str, **values: Any) -> None:
         """Sets fields; None and an empty list of children are left out of the resource."""
         layer = {**self.layers[layer_id], **values}
-        self.layers[layer_id] = {
-            name: value
-            for name, value in layer.items()
-            if value is not None and (value != [] or name != "children")
-        }
+        self.grown = self.grown or bool(values.get("children"))
+        self._put(
+            layer_id,
+            {
+                name: value
+                for name, value in layer.items()
+                if value is not None and (value != [] or name != "children")
+            },
+        )
+
+    def _put(self, layer_id: str, layer: Layer) -> None:
+        self.layers[layer_id] = layer
+        if self._links:
+            self._links.put(layer_id, layer)
 
     def _existing(self, operation: Update | Delete) -> None:
         if operation.id not in self.layers:
@@ -145,14 +177,10 @@ class _Sceneless(_Tree):
         self.change(layer_id, **{k: values[k] for k in ("children", "parentId") if k in values})
 
     def taken_with(self, layer_id: str) -> set[str]:
-        """Descendants, but for those that a layer which stays names too: its client has moved them there."""
-        below: dict[str, list[str]] = {each: children_of(layer) for each, layer in self.layers.items()}
-        for each, layer in self.layers.items():
-            if (parent := layer.get("parentId")) in below:
-                below[parent] = [*below[parent], each]
-        taken = reached(below, [layer_id])
-        kept = [c for each, layer in self.layers.items() if each not in taken for c in children_of(layer)]
-        return taken - reached({**below, layer_id: []}, [each for each in kept if each != layer_id])
+        """Descendants, but for those below a layer which stays too: their client has moved them there."""
+        taken = self.links.reached([layer_id])
+        stay = [each for each in taken if each != layer_id and self.links.stays(each, taken)]
+        return taken - self.links.reached(stay, without=layer_id)
 
 
 class _Scene(_Tree):
@@ -194,7 +222,7 @@ class _Scene(_Tree):
             )
 
     def taken_with(self, layer_id: str) -> set[str]:
-        return reached({each: children_of(layer) for each, layer in self.layers.items()}, [layer_id])
+        return self.links.reached([layer_id])
 
     def _adopt(self, layer_id: str, wanted: list[str], path: str) -> None:
         seen: set[str] = set()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, RpcError
-from onair_api.layout.layer.tree import Create, Delete, LayerOperation, Update, applied
-from onair_crds.contract.layers import LayersById, consistent
+from onair_api.layout.layer import links as links_module
+from onair_api.layout.layer import tree as tree_module
+from onair_api.layout.layer.tree import MAX_CHILDREN, Create, Delete, LayerOperation, Update, applied
+from onair_crds.contract.layers import Layer, LayersById, children_of, consistent
 from onair_crds.resources.layout import MAX_LAYERS
 from onair_crds.shapes import Document
 
@@ -226,3 +230,87 @@ def test_a_manifests_tree_is_made_consistent(stored: dict[str, Document], expect
     once = consistent(layers)
     assert shape(once) == expected
     assert consistent(once) is once
+
+
+@st.composite
+def sceneless(draw: st.DrawFn) -> LayersById:
+    """Layers of any shape: cycles, several parents, ids that are no layer's, parents that say otherwise."""
+    names = [f"l{each}" for each in range(draw(st.integers(1, 7)))]
+    ids = st.sampled_from([*names, "unknown"])
+    layers = {}
+    for name in names:
+        children, parent = draw(st.lists(ids, max_size=4)), draw(st.none() | ids)
+        layers[name] = {"id": name, "type": "x", "children": children, "parentId": parent}
+    return {name: {k: v for k, v in layer.items() if v} for name, layer in layers.items()}
+
+
+def left_by_deletion(layers: LayersById, deleted: str) -> set[str]:
+    """By the rule alone: what hangs below goes, but for what a layer that stays has below it."""
+    edges = {(name, child) for name, layer in layers.items() for child in layer.get("children", [])}
+    edges |= {(layer["parentId"], name) for name, layer in layers.items() if "parentId" in layer}
+    taken, grown = {deleted}, True
+    while grown:
+        more = {child for above, child in edges if above in taken and child in layers} - taken
+        taken, grown = taken | more, bool(more)
+    left, grown = set(layers) - taken, True
+    while grown:
+        more = {child for above, child in edges if above in left and child in taken} - left - {deleted}
+        left, grown = left | more, bool(more)
+    return left
+
+
+@given(sceneless(), st.integers(0, 6))
+def test_a_sceneless_deletion_of_any_shape(layers: LayersById, which: int) -> None:
+    deleted = list(layers)[which % len(layers)]
+    after = applied(layers, [Delete(deleted)], scene=False).layers
+    assert set(after) == left_by_deletion(layers, deleted)
+    gone = set(layers) - set(after)
+    for name, layer in after.items():
+        before = layers[name]
+        assert layer.get("children", []) == [c for c in before.get("children", []) if c not in gone]
+        parent = before.get("parentId")
+        assert layer.get("parentId") == (None if parent in gone else parent)
+
+
+def test_a_sceneless_layer_is_deleted_however_deep_it_is() -> None:
+    layers: LayersById = {
+        "r": {"id": "r", "type": "root", "children": ["a"]},
+        "a": {"id": "a", "type": "x", "children": ["d"]},
+        "d": {"id": "d", "type": "x", "children": ["e"]},
+        "e": {"id": "e", "type": "x"},
+    }
+    after = applied(layers, [Delete("d")], scene=False).layers
+    assert after == {"r": layers["r"], "a": {"id": "a", "type": "x"}}
+
+
+@pytest.mark.parametrize("scene", [True, False])
+def test_a_deletion_looks_at_what_it_is_about(scene: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+
+    def counted(layer: Layer) -> list[str]:
+        nonlocal looks
+        looks += 1
+        return children_of(layer)
+
+    for module in (tree_module, links_module):
+        monkeypatch.setattr(module, "children_of", counted)
+    names = [f"l{each}" for each in range(MAX_LAYERS - 1)]
+    pairs = {f"{name}": " ".join(names[at + 1 : at + 2]) for at, name in enumerate(names) if at % 2 == 0}
+    layers = tree(root=" ".join(pairs), **pairs)
+    after = applied(layers, [Delete(each) for each in names[:400]], scene=scene).layers
+    assert len(after) == MAX_LAYERS - 400
+    assert looks < 10 * MAX_LAYERS
+
+
+def test_the_children_of_a_layout_are_bounded() -> None:
+    layers = {f"l{each}": {"id": f"l{each}", "type": "x"} for each in range(4)}
+    many = " ".join(f"unknown-{each}" for each in range(MAX_CHILDREN // 2))
+    full = applied(layers, [put("l0", many), put("l1", many)], scene=False).layers
+    with pytest.raises(InvalidArgument) as raised:
+        applied(full, [put("l2", "l3")], scene=False)
+    assert raised.value.violations[0].field == "children"
+    assert str(MAX_CHILDREN) in raised.value.message
+    for operation in (put("l1", "l3"), put("l2", parent="l3"), Delete("l0")):
+        applied(full, [operation], scene=False)
+    from_a_manifest = {**full, "l2": {"id": "l2", "type": "x", "children": many.split()}}
+    assert applied(from_a_manifest, [put("l1", "l3")], scene=False).layers["l1"]["children"] == ["l3"]
