@@ -85,7 +85,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     webhooks = RoomWebhooks(services.room_admission, services.room_values, services.events.rooms)
     hls_previews.install(app, services.hls_previews)
     room_routes.install(app, services.room_admission, webhooks, settings.limits)
-    pages.install(app, services.cluster, services.keys, settings)
+    pages.install(app, services.cluster, services.keys, services.is_alive, settings)
     openapi.install(app, settings.public_url)
     app.add_middleware(compression.Compression)
     app.add_middleware(RequestLog)
@@ -180,16 +180,14 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
         if metrics_port is not None:
             await metrics.start(metrics_port)
         await services.ingest_hook.start()
-        tasks = [
-            asyncio.create_task(part)
-            for part in (_ensure_key(services), services.sweeper.run(), services.callers.rate_limits.run())
-        ]
+        tasks = services.tasks
+        tasks.start(_ensure_key(services), "signing-key")
+        tasks.start(services.sweeper.run(), "sweeper")
+        tasks.start(services.callers.rate_limits.run(), "rate-limits")
         try:
             yield
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await tasks.stop()
             await services.ingest_hook.stop()
             await metrics.stop()
             await services.events.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from onair_api.auth.callers import Callers
@@ -28,6 +28,7 @@ from onair_api.live.room.service import Rooms
 from onair_api.live.source.hls import HlsPreviews
 from onair_api.live.source.service import Sources
 from onair_api.settings import Settings
+from onair_crds.runtime.lasting_tasks import LastingTasks
 
 T = TypeVar("T")
 
@@ -57,6 +58,12 @@ class Services:
     http_streams: HttpStreams
     websocket_streams: WebSocketStreams
     message_streams: MessageStreams
+    tasks: LastingTasks = field(default_factory=LastingTasks)
+    """Those that are no other part's."""
+
+    def is_alive(self) -> bool:
+        """Whether all that runs beside requests does."""
+        return self.cluster.alive and self.events.alive and self.tasks.alive
 
     def of(self, kind: type[T]) -> T:
         """The part of a class; for the operations, whose rows name the class that serves them."""

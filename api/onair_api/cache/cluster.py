@@ -18,6 +18,7 @@ from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.reflector import Listener, Reflector, WatchTarget
 from onair_crds.kube.store import Entry
+from onair_crds.runtime.lasting_tasks import LastingTasks
 
 log = structlog.get_logger()
 
@@ -60,7 +61,7 @@ class Cluster:
             )
             for each in WATCHED
         ]
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks = LastingTasks()
         for each in self._reflectors:
             CACHE_AGE.labels(each.kind).set_function(functools.partial(getattr, each, "age_s"))
             CACHE_OBJECTS.labels(each.kind).set_function(functools.partial(self.view.size, each.kind))
@@ -72,14 +73,11 @@ class Cluster:
 
     def start(self) -> None:
         """Starts to fill the view and to follow the cluster."""
-        self._tasks = [asyncio.create_task(r.run(), name=f"reflector-{r.kind}") for r in self._reflectors]
-        for task in self._tasks:
-            task.add_done_callback(_ended)
+        for each in self._reflectors:
+            self._tasks.start(each.run(), f"reflector-{each.kind}")
 
     async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.stop()
 
     async def filled(self, *kinds: str) -> None:
         """Waits until the kinds (all, if none is named) have been listed once."""
@@ -91,8 +89,8 @@ class Cluster:
 
     @property
     def alive(self) -> bool:
-        """Whether all reflectors run. One dies only of an error in this program: restart it."""
-        return not any(task.done() for task in self._tasks)
+        """Whether all reflectors run."""
+        return self._tasks.alive
 
     @property
     def age_s(self) -> float:
@@ -142,8 +140,3 @@ class Cluster:
             return None
         entry = self.view.put(kind, document)
         return None if entry is None or entry.deleting else entry
-
-
-def _ended(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()):
-        log.error("cache.reflector_died", reflector=task.get_name(), error=type(error).__name__)

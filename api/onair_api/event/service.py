@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
-
-import structlog
+from collections.abc import Callable
 
 from onair_api.auth.callers import Caller, Callers
 from onair_api.auth.identity import Identity
@@ -32,9 +28,8 @@ from onair_api.event.stream.websocket import WebSocketStreams
 from onair_api.live.project.record import ProjectRecords
 from onair_api.operation import Ids
 from onair_api.settings import Settings
+from onair_crds.runtime.lasting_tasks import LastingTasks
 from onair_crds.shapes import JsonObject
-
-log = structlog.get_logger()
 
 
 class Events:
@@ -72,7 +67,7 @@ class Events:
         self.websocket = WebSocketStreams(settings, admission, self.streams, requests)
         incoming = Incoming(admission, requests)
         self.messages = MessageStreams(settings, admission, self.streams, incoming)
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks = LastingTasks()
 
     async def publish(self, caller: Caller, ids: Ids, message: JsonObject) -> bytes:
         """Publishes a custom event; gives it as JSON."""
@@ -80,27 +75,20 @@ class Events:
         return await self.publisher.publish(caller.identity, publication, session_id=caller.session_id)
 
     def start(self) -> None:
-        self._run(self.streams.sweep(), "streams")
+        self._tasks.start(self.streams.sweep(), "streams")
         if self.bus:
-            self._run(self.bus.run(), "redis")
+            self._tasks.start(self.bus.run(), "redis")
+
+    @property
+    def alive(self) -> bool:
+        """Whether streams are swept, and Redis is listened to where there is one."""
+        return self._tasks.alive
 
     async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.stop()
         await self.announcer.stop()
         if self.bus:
             await self.bus.stop()
 
     def _redis_connected(self) -> bool:
         return self.bus is not None and self.bus.connected
-
-    def _run(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        task = asyncio.create_task(work, name=name)
-        task.add_done_callback(_log_failure)
-        self._tasks.append(task)
-
-
-def _log_failure(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()):
-        log.error("events.task_died", task=task.get_name(), error=type(error).__name__)

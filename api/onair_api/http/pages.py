@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import fastapi_offline
@@ -25,15 +26,22 @@ ASSETS = Path(fastapi_offline.__file__).parent / "static"
 REDIRECT_HEADERS = {"Cache-Control": "max-age=300", "Cross-Origin-Resource-Policy": "cross-origin"}
 
 
-def install(app: FastAPI, cluster: Cluster, keys: SigningKeys, settings: Settings) -> None:
-    """Adds the pages; the probes report on `cluster` and `keys`."""
+def install(
+    app: FastAPI, cluster: Cluster, keys: SigningKeys, is_alive: Callable[[], bool], settings: Settings
+) -> None:
+    """Adds the pages; the probes report on `cluster` and `keys`.
+
+    Args:
+        is_alive: whether all that runs beside requests does.
+    """
     router = APIRouter(include_in_schema=False)
     redirect = redirect_script(settings.redirected_hosts, settings.public_url)
 
     @router.get("/healthz")
     async def healthz() -> Response:
         """Fails only where a restart helps."""
-        return JsonResponse({"alive": cluster.alive}, 200 if cluster.alive else 503)
+        alive = is_alive()
+        return JsonResponse({"alive": alive}, 200 if alive else 503)
 
     @router.get("/readyz")
     async def readyz() -> Response:

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from tests.support.control_plane import ControlPlane, free_port
 from tests.support.event_client import PUBLISH, SignIn, WebSocket, events_of, publishes
-from tests.support.facade import FacadeThread, StoredResources, User
+from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
 from tests.support.redis_server import RedisServer
 from tests.support.subscriber import PREFIX, compare, new_shows
 from tests.support.waiting import wait_for
 
 from onair_api.event.custom import redis_link
-from onair_api.event.custom.bus import RESPONSE_TIMEOUT_S
+from onair_api.event.custom.bus import RESPONSE_TIMEOUT_S, EventBus
 from onair_api.settings import EventSettings, RedisSettings
 
 READ_TIMEOUT_S = 1.5
@@ -195,3 +195,16 @@ def test_streams_outlive_the_api_server(
         assert "update" in event["event"]["payload"]["project"], event
         update = event["event"]["payload"]["project"]["update"]
         assert update["project"] == show.get()["project"], "the subscriber's view is the cluster's"
+
+
+def test_a_replica_that_listens_to_redis_no_more_is_started_again(
+    redis: RedisServer, start_facade: StartFacade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(_: object) -> None:
+        raise LookupError
+
+    with start_facade(redis=RedisSettings(url=redis.url)) as facade:
+        assert facade.http.get("/healthz").is_success
+        monkeypatch.setattr(EventBus, "_listen", fails)
+        redis.stop()
+        wait_for(lambda: facade.http.get("/healthz").status_code == 503, "the probe asks for a restart")
