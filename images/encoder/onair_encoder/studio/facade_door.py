@@ -36,6 +36,8 @@ HANDSHAKE_TIMEOUT_S = 10.0
 """The facade opens the room first, and then connects to its server."""
 FALL_BACK_S = 3.0
 """The same where there is another way."""
+SILENCE_S = 60.0
+"""A response without a byte for so long has lost its facade: event streams have a heartbeat, every 15 s."""
 HEARTBEAT_S = 10.0
 MAX_MESSAGE = 16 * 2**20
 
@@ -124,8 +126,9 @@ async def _pass_request(
     session: aiohttp.ClientSession, url: URL, request: web.Request, origin: str
 ) -> web.StreamResponse:
     body = request.content if request.body_exists else None
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=SILENCE_S)
     async with session.request(
-        request.method, url, headers=_passed_on(request), data=body, allow_redirects=False
+        request.method, url, headers=_passed_on(request), data=body, allow_redirects=False, timeout=timeout
     ) as answer:
         response = web.StreamResponse(status=answer.status, reason=answer.reason)
         for name, value in answer.headers.items():

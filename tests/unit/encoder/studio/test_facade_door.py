@@ -210,6 +210,17 @@ async def test_a_stream_flows_at_once_and_is_cut_where_the_facade_cuts_it(
                 await response.content.readany()
 
 
+async def test_a_stream_is_cut_where_the_facade_has_fallen_silent(
+    door: Door, session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facade_door, "SILENCE_S", 0.2)
+    async with session.get(f"{door[1]}/event/v2/half", headers=OF_THE_PAGE) as response:
+        with pytest.raises(aiohttp.ClientPayloadError):
+            async with asyncio.timeout(5):
+                while await response.content.readany():
+                    pass
+
+
 @pytest.fixture
 async def room_server() -> AsyncIterator[RecordingFacade]:
     room_server, app = RecordingFacade(), web.Application()
