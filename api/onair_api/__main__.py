@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from onair_api import logs
 from onair_api.application import create_app
 from onair_api.connection.bound_sockets import bound_sockets
+from onair_api.connection.closing_connections import ClosingConnections
 from onair_api.connection.http_connection import connection_class
 from onair_api.connection.idle_connections import IdleConnections
 from onair_api.event.stream.heartbeat import PING_INTERVAL_S, PING_TIMEOUT_S
@@ -47,6 +48,7 @@ class Server(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self._idle = idle
+        self._closing = ClosingConnections(self.server_state.connections)
         self._app = app
         self._services: Services = app.state.services
         self._listen = listen
@@ -68,6 +70,11 @@ class Server(uvicorn.Server):
             log.error("api.cannot_listen", error=str(error))
             sys.exit(NOT_STARTED)
         await super().serve(sockets)
+
+    async def on_tick(self, counter: int) -> bool:
+        """What uvicorn does ten times a second."""
+        self._closing.look(time.monotonic())
+        return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

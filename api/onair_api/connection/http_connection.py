@@ -7,6 +7,7 @@ import fcntl
 import sys
 import termios
 
+import httptools
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -62,6 +63,38 @@ class HttpConnection(HttpToolsProtocol):
         self.idle.closed(self)
         super().handle_websocket_upgrade()
 
+    def _offers_another_protocol(self) -> bool:
+        """Whether it could be answered by another protocol than WebSocket; it need not be (RFC 9110, 7.8)."""
+        offers = self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+        return offers and not self._should_upgrade()
+
+    def _parse(self, data: bytes) -> None:
+        """Has the parser take data. It leaves the bodies of requests that offer another protocol unread."""
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserError:
+            message = "Invalid HTTP request received."
+            self.logger.warning(message)
+            self.send_400_response(message)
+        except httptools.HttpParserUpgrade as upgrade:
+            if self._should_upgrade():
+                self.handle_websocket_upgrade()
+            elif self._offers_another_protocol():
+                head, self.parser = self._head_without_upgrade(), httptools.HttpRequestParser(self)
+                self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+                self._parse(head + data[upgrade.args[0] :])
+
+    def _head_without_upgrade(self) -> bytes:
+        """The head of the request as it would be if it offered no other protocol."""
+        lines = [b"%s %s HTTP/1.1" % (self.parser.get_method(), self.url)]
+        for name, value in self.headers:
+            if name == b"connection":
+                options = [each for each in value.split(b",") if each.strip().lower() != b"upgrade"]
+                lines.append(b"connection: " + b",".join(options))
+            elif name != b"upgrade":
+                lines.append(name + b": " + value)
+        return b"\r\n".join([*lines, b"", b""])
+
     def on_message_begin(self) -> None:
         self._await_request()
         super().on_message_begin()
@@ -71,26 +104,26 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self.idle.asked(self)
-        super().on_headers_complete()
+        if not self._offers_another_protocol():
+            super().on_headers_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        # The rest of it may be too little for `pause_writing`
+        if self.transport.get_write_buffer_size():
+            self._await_reader(unread_bytes(self.transport))
         if not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete):
             self.idle.answered(self)
 
     def on_message_complete(self) -> None:
         if self._request_timer:
             self._request_timer.cancel()
-        super().on_message_complete()
+        if not self._offers_another_protocol():
+            super().on_message_complete()
 
     def pause_writing(self) -> None:
         super().pause_writing()
         self._await_reader(unread_bytes(self.transport))
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        if self._unread_timer:
-            self._unread_timer.cancel()
 
     def _await_request(self) -> None:
         if self._request_timer:
@@ -104,7 +137,7 @@ class HttpConnection(HttpToolsProtocol):
             left_bytes = unread_bytes(self.transport)
             if left_bytes >= waiting_bytes:
                 self.transport.abort()
-            else:
+            elif left_bytes:
                 self._await_reader(left_bytes)
 
         if self._unread_timer:
@@ -124,7 +157,8 @@ class HttpConnection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._starting = False
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        self._parse(data)
         if self._starting:
             return
         self._received += len(data)

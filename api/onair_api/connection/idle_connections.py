@@ -18,8 +18,9 @@ class Connection(Protocol):
 class IdleConnections:
     """Knows which connections wait, and since when.
 
-    Of too many it closes those that have never sent a whole request head, then those whose last response is
-    longest ago. Whoever has a request or a stream under way is never closed for others.
+    Of too many it closes the oldest of those that there are more of: those that have never sent a whole
+    request head, or those whose last response is longest ago. So a new one has time to ask, and who opens
+    thousands closes their own. Whoever has a request or a stream under way is never closed for others.
     """
 
     def __init__(self, most: int) -> None:
@@ -48,7 +49,8 @@ class IdleConnections:
 
     def _close_surplus(self) -> None:
         while len(self._silent) + len(self._kept) > self._most:
-            connection = next(iter(self._silent or self._kept))
+            more = self._silent if len(self._silent) > len(self._kept) else self._kept
+            connection = next(iter(more))
             self.closed(connection)
             IDLE_CONNECTIONS_CLOSED.inc()
             connection.transport.abort()

@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 from starlette.types import Scope
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets import http11
 from websockets.http11 import Request
 
-from onair_api.connection.http_connection import EXTENSION
+from onair_api.connection.http_connection import EXTENSION, MAX_HEAD_BYTES
 from onair_api.event.event import Event, Format
 from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.stream.backlog import Backlog
@@ -21,6 +22,8 @@ from onair_api.settings import EventSettings
 
 WRITE_BYTES = 65_536
 """Written at a time to a reader that fell behind."""
+# The query of a room's signalling has a token with a participant's metadata; it was bounded as any head is
+http11.MAX_LINE_LENGTH = MAX_HEAD_BYTES
 
 
 class WebSocketConnection(WebSocketsSansIOProtocol):
@@ -30,6 +33,13 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
     """False while the peer reads more slowly than is written."""
     on_writable: Callable[[], None] | None = None
     """Called when the peer caught up."""
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.handshake_exc and not self.handshake_initiated:
+            # What the library says of a request that it cannot read, and uvicorn does not send
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.transport.close()
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)

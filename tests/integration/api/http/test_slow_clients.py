@@ -109,6 +109,21 @@ def test_who_reads_nothing_is_cut_and_who_reads_slowly_is_not(strict: FacadeThre
             size += len(data)
 
 
+@pytest.mark.parametrize("last", ["", "Connection: close\r\n"], ids=["kept", "closing"])
+def test_who_reads_nothing_of_little_is_cut_too(strict: FacadeThread, last: str) -> None:
+    """Less than what has the server pause: it waits in the connection alone."""
+    for each in strict.server.servers[0].sockets:
+        each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 20_000)
+    connections = strict.server.server_state.connections
+    before = len(connections)
+    healthz = "GET /healthz HTTP/1.1\r\nHost: a\r\n"
+    with connected(strict, 170 * f"{healthz}\r\n" + f"{healthz}{last}\r\n", 1024):
+        wait_for(lambda: len(connections) > before, "it is served")
+        waits = [each for each in connections if each.transport.get_write_buffer_size()]
+        wait_for(lambda: len(connections) <= before, "it is cut")
+    assert not any(each.flow.write_paused for each in waits)
+
+
 def test_of_too_many_idle_connections_the_oldest_are_closed_and_nobody_is_who_is_served(
     start_facade: StartFacade, sign_in: SignIn
 ) -> None:

@@ -53,6 +53,20 @@ def test_who_has_asked_stays_before_who_never_did(idle: IdleConnections) -> None
     assert closed(others) == list(range(8))
 
 
+def test_a_new_one_has_time_to_ask_where_others_are_kept(idle: IdleConnections) -> None:
+    kept = opened(idle, MOST)
+    for each in kept:
+        idle.asked(each)
+        idle.answered(each)
+    for _ in range(MOST):
+        (new,) = opened(idle, 1)
+        assert not new.is_closed
+        idle.asked(new)
+        idle.answered(new)
+        assert not new.is_closed
+    assert closed(kept) == list(range(MOST))
+
+
 def test_whose_last_response_is_longest_ago_goes_first(idle: IdleConnections) -> None:
     served = opened(idle, MOST)
     for each in (*served, served[0]):

@@ -214,11 +214,9 @@ async def test_a_stream_is_cut_where_the_facade_has_fallen_silent(
     door: Door, session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(facade_door, "SILENCE_S", 0.2)
-    async with session.get(f"{door[1]}/event/v2/half", headers=OF_THE_PAGE) as response:
+    async with asyncio.timeout(5), session.get(f"{door[1]}/event/v2/half", headers=OF_THE_PAGE) as response:
         with pytest.raises(aiohttp.ClientPayloadError):
-            async with asyncio.timeout(5):
-                while await response.content.readany():
-                    pass
+            await response.read()
 
 
 @pytest.fixture
