@@ -41,7 +41,6 @@ def layers_event(event: JsonObject) -> LayersEvent | None:
         layer_id = str(layer["id"])
         if each == "delete":
             remove.append(layer_id)
-            upsert.pop(layer_id, None)
             continue
         upsert[layer_id] = scene_layer(layer)
         if layer.get("parentId"):

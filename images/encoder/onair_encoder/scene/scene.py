@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from onair_crds.contract.layers import reached
@@ -37,6 +38,7 @@ class LayersEvent:
     layout_id: str
     resource_version: int
     upsert: tuple[SceneLayer, ...] = ()
+    """As they are after it; those that it removes, too, as they were."""
     remove: tuple[str, ...] = ()
     parents: Mapping[str, str] = field(default_factory=dict)
     """By layer: the one that it was put into, as the last of its children."""
@@ -196,29 +198,36 @@ class Scene:
 
 
 def _after(event: LayersEvent, layout: ProgramLayout) -> list[SceneLayer]:
-    """A layout's layers after an event, and what follows for others: in a scene each has one parent."""
-    layers = {layer.id: layer for layer in layout.layers}
-    gone = reached({each: layer.children for each, layer in layers.items()}, event.remove)
-    gone -= {layer.id for layer in event.upsert}
-    layers = {each: layer for each, layer in layers.items() if each not in gone}
-    layers |= {layer.id: layer for layer in event.upsert}
+    """A layout's layers after an event, and what follows for others."""
+    layers = {layer.id: layer for layer in (*layout.layers, *event.upsert)}
     if layout.type == "SCENE":
-        parents = {child: layer.id for layer in event.upsert for child in layer.children}
-        for child, parent in event.parents.items():
-            if parent in layers and child in layers and child not in layers[parent].children:
-                parents[child] = parent
-                children = [*layers[parent].children, child]
-                layers[parent] = layers[parent].model_copy(update={"children": children})
-    else:
-        parents = {}
-    return [_without(layer, gone, parents) for layer in layers.values()]
+        layers = _moved(event, layers)
+    below = {each: layer.children for each, layer in layers.items()}
+    gone = reached(below, event.remove)
+    # What is below those, unless a layer that stays names it
+    named = [child for each, children in below.items() if each not in gone for child in children]
+    gone -= reached({each: below[each] for each in below.keys() - event.remove}, named)
+    return [_without(layer, gone) for each, layer in layers.items() if each not in gone]
 
 
-def _without(layer: SceneLayer, gone: set[str], parents: Mapping[str, str]) -> SceneLayer:
+def _moved(event: LayersEvent, layers: Mapping[str, SceneLayer]) -> dict[str, SceneLayer]:
+    """The layers of a scene, in which each has one parent: with those that an event has put elsewhere."""
+    after = dict(layers)
+    parents = {child: layer.id for layer in event.upsert for child in layer.children}
+    for child, parent in event.parents.items():
+        if parent in after and child in after:
+            parents[child] = parent
+            if child not in (children := after[parent].children):
+                after[parent] = after[parent].model_copy(update={"children": [*children, child]})
+    return {
+        each: _without(layer, {child for child in layer.children if parents.get(child, each) != each})
+        for each, layer in after.items()
+    }
+
+
+def _without(layer: SceneLayer, gone: AbstractSet[str]) -> SceneLayer:
     """The layer without the children that are gone, or another's now."""
-    children = [
-        each for each in layer.children if each not in gone and parents.get(each, layer.id) == layer.id
-    ]
+    children = [each for each in layer.children if each not in gone]
     return layer if children == layer.children else layer.model_copy(update={"children": children})
 
 
