@@ -50,9 +50,13 @@ class CutProxy:
     def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._tasks.add(asyncio.create_task(self._connection(reader, writer)))
 
-    async def close(self) -> None:
+    def cut(self) -> None:
+        """Ends all connections, for both ends to see."""
         for task in self._tasks:
             task.cancel()
+
+    async def close(self) -> None:
+        self.cut()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 

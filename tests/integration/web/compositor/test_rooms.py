@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from livekit import rtc
+from tests.support.cut_proxy import cut_proxy
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.rooms.member import member
 from tests.support.rooms.participant import participant
@@ -25,6 +27,9 @@ def published(report: dict[str, Any]) -> bool:
 
 
 pytestmark = pytest.mark.media
+
+PLAYED_S = "document.querySelector('[data-layer=a] video').currentTime"
+"""How much of a guest was shown."""
 
 
 @pytest.fixture
@@ -130,6 +135,45 @@ async def test_a_room_server_that_was_restarted_is_joined_again(chromium: str, s
             await seen(page, True)
 
 
+async def test_guests_stay_while_signalling_does_not_come_back(chromium: str, server: LiveKitServer) -> None:
+    """As where the facade hangs, or the agent restarts slowly: media flows beside them."""
+    token = server.token("show", "guest", canPublish=True)
+    layers = (square("below", "blue"), guest(), guest() | {"id": "b", "x": 160})
+    layers[2]["data"] = {"webrtc": {"id": "late", "type": "webcam"}}
+    async with cut_proxy(server.port) as signalling, member(server.url, token) as joined:
+        access = {**room(server), "url": f"ws://127.0.0.1:{signalling.port}"}
+        await joined.publish_camera(320, 240, 10)
+        async with compositor(chromium, state(scene(*layers), room=access)) as page:
+            await seen(page, True)
+            page.agent.said.clear()
+            signalling.to_server = False
+            signalling.cut()
+            at_s = await page.tab.evaluate(PLAYED_S)
+            await page.tab.until(f"{PLAYED_S} > {at_s} + 6", 30)
+            signalling.to_server = True
+            signalling.cut()
+            late = server.token("show", "late", canPublish=True)
+            async with member(server.url, late) as second:
+                await second.publish_camera(320, 240, 10)
+                await page.agent.heard(
+                    "that the other one is shown", lambda said: said == {"type": "failed", "layers": []}, 30
+                )
+            assert '"a"' not in json.dumps(page.agent.said), "the one who was there never left"
+
+
+async def test_a_guest_who_is_only_heard_is_lost_with_their_room(
+    chromium: str, server: LiveKitServer
+) -> None:
+    """Of them silence comes, without an end."""
+    token = server.token("show", "guest", canPublish=True)
+    async with member(server.url, token) as joined:
+        await joined.publish_microphone(500, 0.3)
+        async with compositor(chromium, state(scene(guest()), room=room(server))) as page:
+            await hear_tone(page.tab, 500, 20 * math.log10(0.3), 3)
+            server.stop()
+            await page.agent.heard("that the room was left", lambda said: "the room was left" in str(said))
+
+
 COUNT_SOCKETS = """
 window.opened = 0;
 window.WebSocket = class extends WebSocket {
@@ -172,8 +216,8 @@ async def test_a_guest_stays_while_it_is_not_known_what_the_room_is_joined_with(
         await joined.publish_camera(320, 240, 10)
         await seen(page, True)
         await page.agent.send(state(layout, roomKnown=False))
-        at_s = await page.tab.evaluate("document.querySelector('[data-layer=a] video').currentTime")
-        await page.tab.until(f"document.querySelector('[data-layer=a] video').currentTime > {at_s} + 1")
+        at_s = await page.tab.evaluate(PLAYED_S)
+        await page.tab.until(f"{PLAYED_S} > {at_s} + 1")
         await seen(page, True)
         page.agent.said.clear()
         await page.agent.send(state(layout))

@@ -1,6 +1,8 @@
 /** A room that was joined, by LiveKit: hidden, as a renderer's token says, and subscribed only to what is shown. */
 
-import {LogLevel, Room, RoomEvent, setLogLevel, Track, type RemoteParticipant, type RemoteTrackPublication} from 'livekit-client';
+import {
+  LogLevel, Room, RoomEvent, setLogLevel, Track, type ReconnectPolicy, type RemoteParticipant, type RemoteTrackPublication,
+} from 'livekit-client';
 import {dueMedia} from '../agent/due_media';
 import {HeldPicture, HeldSound} from './held_track';
 import type {PageRoom, ParticipantFeed, SentSound, Shown, ParticipantWatch} from './room';
@@ -23,14 +25,21 @@ const CHANGES = [
 // It writes addresses with their tokens
 setLogLevel(LogLevel.silent);
 
-const RESUME_MS = 4000;
+/** What comes while signalling does not is looked for so often; without media a room is given up after so many looks. */
+const LOOK_MS = 1000, RESUME_LOOKS = 4;
+/** The agent restarts within a second or two, and is next to this page; room servers take longer. */
+const RETRY_MS = 200, LONGEST_RETRY_MS = 2000;
+const RETRIES: ReconnectPolicy = {
+  nextRetryDelayInMs: ({elapsedMs}) => Math.min(LONGEST_RETRY_MS, Math.max(RETRY_MS, elapsedMs / 4)) * (0.5 + Math.random()),
+};
 
 /**
  * @param lost - called once the connection has ended, whoever ended it.
  * @throws ConnectionError
  */
 export async function join({url, token}: PageRoom, watches: ReadonlySet<ParticipantWatch>, lost: () => void): Promise<JoinedRoom> {
-  const media = await dueMedia().catch(scriptsFailed), room = new Room({adaptiveStream: false, dynacast: false}), shown = new WeakMap<ParticipantWatch, string>();
+  const media = await dueMedia().catch(scriptsFailed), shown = new WeakMap<ParticipantWatch, string>();
+  const room = new Room({adaptiveStream: false, dynacast: false, reconnectPolicy: RETRIES});
   const pictures = new Map<string, HeldPicture>(), sounds = new Map<string, SentSound>(), pumps = new Map<string, HTMLAudioElement>();
 
   const trackOf = (publication: RemoteTrackPublication | undefined): MediaStreamTrack | null =>
@@ -66,8 +75,7 @@ export async function join({url, token}: PageRoom, watches: ReadonlySet<Particip
   };
   const refresh = (): void => {
     for (const participant of room.remoteParticipants.values()) subscribe(participant, watches);
-    const live = new Set([...room.remoteParticipants.values()].flatMap(each =>
-      [...each.trackPublications.values()].map(publication => publication.track?.mediaStreamTrack.id)));
+    const live = new Set(publications().map(({track}) => track?.mediaStreamTrack.id));
     for (const id of held()) if (!live.has(id)) forget(id);
     for (const watch of watches) {
       const now = of(watch), key = JSON.stringify([now.video?.id, now.audio?.id, now.present, now.isComing]);
@@ -85,13 +93,24 @@ export async function join({url, token}: PageRoom, watches: ReadonlySet<Particip
     if (pump) pump.srcObject = null;
     pumps.delete(id);
   };
-  // The client tries for up to a minute; a room that was opened again is joined sooner than that
-  let resuming: ReturnType<typeof setTimeout> | undefined;
+  const publications = (): RemoteTrackPublication[] =>
+    [...room.remoteParticipants.values()].flatMap(each => [...each.trackPublications.values()]);
+  // Sound without packets is silence, and goes on
+  const arrivedMs = (): number =>
+    Math.max(0, ...publications().flatMap(({track}) => track?.receiver?.getSynchronizationSources() ?? []).map(each => each.timestamp));
+  // The client tries for ever. While media comes nothing is lost; a room that was opened again is joined sooner than that
+  let resuming: ReturnType<typeof setInterval> | undefined;
   const resume = (): void => {
-    resuming ??= setTimeout(lost, RESUME_MS);
+    if (resuming !== undefined) return;
+    let looks = 0, beforeMs = arrivedMs();
+    resuming = setInterval(() => {
+      const nowMs = arrivedMs(), comes = nowMs > beforeMs;
+      beforeMs = nowMs;
+      if (++looks >= RESUME_LOOKS && !comes) lost();
+    }, LOOK_MS);
   };
   const resumed = (): void => {
-    clearTimeout(resuming);
+    clearInterval(resuming);
     resuming = undefined;
   };
   for (const change of CHANGES) room.on(change, refresh);
