@@ -6,8 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from aiohttp import web
 from tests.support.scene.compositor import Compositor, compositor
-from tests.support.scene.fake_agent import scene, square, state
+from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.picture import BLUE, GREEN, RED, Colour, same_box
 
 pytestmark = pytest.mark.media
@@ -107,13 +108,57 @@ async def test_a_selected_layout_that_is_not_there_yet_leaves_on_air_what_is_and
         assert picture.has(160, 90, (128, 0, 128)), picture.at(160, 90)
 
 
-async def test_nothing_is_drawn_where_neither_the_selected_layout_is_there_nor_the_one_before(
+@pytest.mark.parametrize("selected", ["one", "two"])
+async def test_what_is_on_air_stays_where_its_layout_is_gone_and_is_drawn_on_once_it_is_back(
+    chromium: str, selected: str
+) -> None:
+    """Deleted, or not carried; where nothing is selected, nothing is drawn."""
+    before, _ = states({})
+    async with compositor(chromium, before) as page:
+        gone = {**before, "selectedLayoutId": selected, "layouts": [], "debug": True}
+        await page.agent.send(gone)
+        await page.tab.until(f"document.body.innerText.includes('layout {selected}')")
+        await page.tab.until("document.querySelectorAll('.scene').length === 1")
+        assert (await page.picture()).has(160, 170, RED)
+        back = scene(square("a", "green"))
+        await page.agent.send({**gone, "layouts": [back]})
+        await page.shows(GREEN, 4, 160, 170)
+        await page.agent.send({**gone, "selectedLayoutId": None, "layouts": [back]})
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 0")
+
+
+@pytest.mark.parametrize("remaining", [["one"], []])
+async def test_a_layout_that_is_deleted_while_a_switch_waits_for_it_does_not_come(
+    chromium: str, remaining: list[str]
+) -> None:
+    async def hang(request: web.Request) -> None:
+        await asyncio.Event().wait()
+
+    before = state(scene(square("a", "red")))
+    async with compositor(chromium, before, {"/never.png": hang}) as page:
+        never = layer("b", "image", data={"media": {"url": f"{page.agent.url}/never.png"}})
+        coming = scene(square("c", "blue"), never, id="two")
+        selected = {**before, "selectedLayoutId": "two", "debug": True}
+        await page.agent.send({**selected, "layouts": [*before["layouts"], coming]})
+        left = [each for each in before["layouts"] if each["id"] in remaining]
+        await page.agent.send({**selected, "layouts": left})
+        await page.tab.until("document.body.innerText.includes('layout two')")
+        # Longer than a switch waits
+        at_ms = await page.tab.evaluate("performance.now()")
+        await page.tab.until(f"performance.now() > {at_ms} + 1000")
+        assert await page.tab.evaluate("document.querySelectorAll('.scene').length") == 1
+        assert (await page.picture()).has(160, 170, RED)
+
+
+async def test_a_page_with_nothing_on_air_yet_begins_with_the_selected_layout_once_it_is_there(
     chromium: str,
 ) -> None:
-    before, after = states({})
-    async with compositor(chromium, before) as page:
-        await page.agent.send({**after, "layouts": []})
-        await page.tab.until("document.querySelectorAll('.scene.shown').length === 0")
+    first = state(selectedLayoutId="one")
+    async with compositor(chromium, first) as page:
+        assert await page.tab.evaluate("document.querySelectorAll('.scene').length") == 0
+        await page.agent.send({**first, "layouts": [scene(square("a", "red"))]})
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 1")
+        assert (await page.picture()).box(RED) == (0, 0, 320, 180)
 
 
 MOVES = {"LEFT": (-1, 0), "RIGHT": (1, 0), "UP": (0, -1), "DOWN": (0, 1)}

@@ -46,17 +46,19 @@ export class Stage {
     this.loadAhead();
   }
 
-  /** A selected layout that is not there, or not yet, leaves on air what is. */
+  /** A selected layout that is not there, or no more, or not yet, leaves on air what is, though its own may be gone, too. */
   private targetOf({selectedLayoutId, layouts}: Scene): string | null {
-    const choices = selectedLayoutId === null ? [] : [selectedLayoutId, this.wanted];
-    return choices.find(id => id !== null && layouts.has(id)) ?? null;
+    if (selectedLayoutId === null) return null;
+    return [selectedLayoutId, this.wanted].find(id => id !== null && layouts.has(id)) ?? this.onAir?.id ?? null;
   }
 
   private async select(id: string | null): Promise<void> {
     this.wanted = id;
     const mine = ++this.switches;
-    const layout = id === null ? undefined : this.scene?.layouts.get(id);
-    if (!layout) {
+    const layout = id === null ? null : this.scene?.layouts.get(id);
+    // It is what is on air, and stays
+    if (layout === undefined) return;
+    if (layout === null) {
       this.running?.finish();
       await this.running?.done;
       if (mine === this.switches) this.goTo(null);
