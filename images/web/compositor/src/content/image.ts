@@ -3,6 +3,7 @@
 import {Readiness, sized, type Content, type ContentContext} from './content';
 import {isWebUrl, reasonOf} from '../failure/reason';
 import {fitOf} from './fit';
+import {LoadWatch} from './load_watch';
 import {Retry} from './retry';
 import type {Layer} from '../state/layer';
 import {textAt} from '../state/json';
@@ -12,7 +13,16 @@ const MOST_PIXELS = 64_000_000;
 
 export function image(layer: Layer, {fail}: ContentContext): Content {
   const element = document.createElement('div'), ready = new Readiness(), retry = new Retry();
-  let shown: HTMLImageElement | null = null, url: string | null = null, now = layer, attempt = 0;
+  let shown: HTMLImageElement | null = null, loading: HTMLImageElement | null = null;
+  let url: string | null = null, now = layer, attempt = 0;
+  const watch = new LoadWatch(retry, {
+    needsCors: false,
+    fail(reason) {
+      fail(reason);
+      ready.resolve();
+    },
+    again: address => void load(address),
+  });
 
   const show = (loaded: HTMLImageElement | null): void => {
     if (loaded) element.replaceChildren(loaded);
@@ -30,6 +40,7 @@ export function image(layer: Layer, {fail}: ContentContext): Content {
   };
   const load = async (address: string | null): Promise<void> => {
     const mine = ++attempt;
+    stop();
     const stale = (): boolean => mine !== attempt;
     const giveUp = (reason: string): void => {
       if (stale()) return;
@@ -38,11 +49,16 @@ export function image(layer: Layer, {fail}: ContentContext): Content {
     };
     if (address === null) return giveUp('it has no media.url');
     if (!isWebUrl(address)) return giveUp('the URL is not http or https');
-    const picture = new Image();
+    const picture = loading = new Image();
     picture.decoding = 'async';
     picture.src = address;
+    watch.begin(address);
     try {
-      await new Promise((resolve, reject) => Object.assign(picture, {onload: resolve, onerror: reject}));
+      await new Promise((resolve, reject) => Object.assign(picture, {onload: resolve, onerror: reject})).finally(() => {
+        if (stale()) return;
+        watch.end();
+        loading = null;
+      });
       const {naturalWidth: width, naturalHeight: height} = picture;
       if (width * height > MOST_PIXELS) return giveUp(`${width} × ${height} pixels are too many`);
       await picture.decode();
@@ -55,6 +71,12 @@ export function image(layer: Layer, {fail}: ContentContext): Content {
     retry.end();
     fail(null);
     show(picture);
+  };
+  /** Leaves what still loads: a request that hangs holds up those after it for the same URL. */
+  const stop = (): void => {
+    watch.end();
+    loading?.removeAttribute('src');
+    loading = null;
   };
   const update = (after: Layer): void => {
     now = after;
@@ -73,6 +95,7 @@ export function image(layer: Layer, {fail}: ContentContext): Content {
     update,
     close() {
       attempt++;
+      stop();
       retry.end();
       ready.resolve();
     },

@@ -3,12 +3,12 @@
 const FIRST_MS = 1000, LONGEST_MS = 30_000;
 
 export class Retry {
-  private timer = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private delayMs = FIRST_MS;
 
   later(again: () => void): void {
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(again, this.delayMs);
+    this.timer = setTimeout(again, this.delayMs);
     this.delayMs = Math.min(this.delayMs * 2, LONGEST_MS);
   }
 

@@ -2,6 +2,7 @@
 
 import {Readiness, type Content, type ContentContext} from './content';
 import {isWebUrl, reasonOf} from '../failure/reason';
+import {LoadWatch} from './load_watch';
 import {VideoPicture} from './video_picture';
 import {Retry} from './retry';
 import type {Layer} from '../state/layer';
@@ -40,10 +41,16 @@ export function video(layer: Layer, {voice, fail}: ContentContext): Content {
       return;
     }
     if (!mixed) hear(element, mixed = voice());
-    element.src = url;
+    fetchFrom(url);
+  };
+  const fetchFrom = (address: string): void => {
+    element.src = address;
+    watch.begin(address);
     play();
   };
+  const watch = new LoadWatch(retry, {needsCors: true, fail: giveUp, again: fetchFrom});
   const unload = (): void => {
+    watch.end();
     element.removeAttribute('src');
     // Until then it goes on with what it has
     mixed?.afterFade(() => {
@@ -54,20 +61,24 @@ export function video(layer: Layer, {voice, fail}: ContentContext): Content {
   };
   element.oncanplay = () => {
     if (url === null) return;
+    watch.end();
     retry.end();
     fail(null);
     ready.resolve();
   };
+  element.onwaiting = () => {
+    if (url !== null) watch.begin(url);
+  };
+  element.onprogress = () => watch.gotOn();
+  element.onended = () => watch.end();
   element.onerror = () => {
     const failed = url;
     if (failed === null) return;
+    watch.end();
     void reasonOf(failed, 'it is no video that can be played').then(reason => {
       if (failed !== url || !element.error) return;
       giveUp(reason);
-      retry.later(() => {
-        element.src = failed;
-        play();
-      });
+      retry.later(() => fetchFrom(failed));
     });
   };
   const update = (now: Layer): void => {
@@ -103,6 +114,7 @@ export function video(layer: Layer, {voice, fail}: ContentContext): Content {
     },
     close() {
       url = null;
+      watch.end();
       retry.end();
       ready.resolve();
       element.pause();

@@ -9,8 +9,9 @@ const TIMEOUT_MS = 5000;
 export async function reasonOf(url: string, bad: string, needsCors = true): Promise<string> {
   if (!isWebUrl(url)) return 'the URL is not http or https';
   const ending = new AbortController(), late = setTimeout(() => ending.abort(), TIMEOUT_MS);
+  // Through the cache it would wait for a request before it that hangs
   const request = (mode: RequestMode): Promise<Response> =>
-    fetch(url, {mode, credentials: 'omit', signal: ending.signal, headers: {Range: 'bytes=0-0'}});
+    fetch(url, {mode, cache: 'no-store', credentials: 'omit', signal: ending.signal, headers: {Range: 'bytes=0-0'}});
   try {
     const response = await request('cors');
     return response.ok ? bad : `HTTP ${response.status}`;

@@ -6,6 +6,7 @@ import type {SceneView} from '../stage/scene_view';
 import type {Transition} from '../state/transition';
 import {cut, type Running} from './running';
 import {VideoPicture} from '../content/video_picture';
+import {LoadWatch} from '../content/load_watch';
 import {Retry} from '../content/retry';
 
 type Stinger = Extract<Transition, {kind: 'stinger'}>;
@@ -22,6 +23,7 @@ interface Loaded {
   readonly bus: Bus;
   /** Loads it again where its server failed. */
   readonly retry: Retry;
+  readonly watch: LoadWatch;
   /** Once it has played. */
   voice: Voice | null;
   /** Until what is left of its sound after its end has faded out. */
@@ -38,6 +40,7 @@ export class Stingers {
     const wanted = new Set(transitions.flatMap(each => each.kind === 'stinger' ? [each.url] : []).slice(0, MOST_LOADED));
     for (const [url, each] of this.loaded) {
       if (wanted.has(url) || each.video.isConnected) continue;
+      each.watch.end();
       each.retry.end();
       each.voice?.close();
       each.bus.close();
@@ -117,10 +120,24 @@ export class Stingers {
     let loaded = this.loaded.get(url);
     if (!loaded) {
       const video = document.createElement('video'), retry = new Retry();
-      video.onerror = () => retry.later(() => { video.src = url; });
-      video.oncanplay = () => retry.end();
-      Object.assign(video, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true, src: url});
-      loaded = {video, picture: new VideoPicture(video, () => false, () => 0), bus: new Bus(this.mixer), retry, voice: null, fading: null};
+      const fetchFrom = (address: string): void => {
+        video.src = address;
+        watch.begin(address);
+      };
+      const watch = new LoadWatch(retry, {needsCors: true, fail: () => undefined, again: fetchFrom});
+      video.onprogress = () => watch.gotOn();
+      video.onerror = () => {
+        watch.end();
+        retry.later(() => fetchFrom(url));
+      };
+      video.oncanplay = () => {
+        watch.end();
+        retry.end();
+      };
+      Object.assign(video, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true});
+      fetchFrom(url);
+      const picture = new VideoPicture(video, () => false, () => 0);
+      loaded = {video, picture, bus: new Bus(this.mixer), retry, watch, voice: null, fading: null};
       this.loaded.set(url, loaded);
     }
     return loaded;
