@@ -28,6 +28,8 @@ def published(report: dict[str, Any]) -> bool:
 
 pytestmark = pytest.mark.media
 
+CODEC = 32
+"""What a codec makes of a colour is further from it than what a page does."""
 PLAYED_S = "document.querySelector('[data-layer=a] video').currentTime"
 """How much of a guest was shown."""
 
@@ -102,10 +104,11 @@ def covered(picture: Picture) -> None:
 async def test_the_last_picture_remains_where_a_server_takes_it_back(
     chromium: str, server: LiveKitServer
 ) -> None:
-    """By black frames of eight pixels, before it says that somebody left."""
+    """By black frames of eight pixels, before it says that somebody left. It stands for nobody else."""
     token = server.token("show", "guest", canPublish=True)
     data = {"webrtc": {"id": "guest", "type": "webcam"}, "onDisconnect": "remain"}
-    first = state(scene(square("below", "blue"), guest(data=data)), room=room(server))
+    below, other = square("below", "blue"), data | {"webrtc": {"id": "other", "type": "webcam"}}
+    first = state(scene(below, guest(data=data)), room=room(server))
     async with compositor(chromium, first) as page, member(server.url, token) as joined:
         camera = await joined.publish_colour((16, 160, 48))
         await seen(page, True)
@@ -119,6 +122,50 @@ async def test_the_last_picture_remains_where_a_server_takes_it_back(
         else:
             raise AssertionError("no small frame came")
         covered(await page.picture())
+        await page.agent.send(state(scene(below, guest(data=other)), room=first["room"]))
+        await page.shows(BLUE, CODEC, 80, 60)
+
+
+COUNT_GAPS = """
+window.gaps = 0;
+(function look() {
+  const [video, kept] = ['video', 'canvas'].map(name => document.querySelector(`[data-layer=a] ${name}`));
+  const isSeen = each => each.checkVisibility({visibilityProperty: true});
+  if (!isSeen(kept) && !(isSeen(video) && video.readyState > 1)) window.gaps++;
+  requestAnimationFrame(look);
+})();
+"""
+"""Frames in which a guest's layer had nothing to show."""
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["guest", "room server"])
+async def test_the_last_picture_remains_until_a_guest_who_is_back_has_another(
+    chromium: str, server: LiveKitServer, *, restarted: bool
+) -> None:
+    token = server.token("show", "guest", canPublish=True)
+    data = {"webrtc": {"id": "guest", "type": "webcam"}, "onDisconnect": "remain"}
+    first = state(scene(square("below", "blue"), guest(data=data)), room=room(server))
+    before, after = (16, 160, 48), (160, 32, 48)
+    async with compositor(chromium, first) as page:
+        async with member(server.url, token) as joined:
+            await joined.publish_colour(before)
+            await page.shows(before, CODEC, 80, 60)
+            page.agent.said.clear()
+            await page.tab.evaluate(COUNT_GAPS)
+            if restarted:
+                server.stop()
+                await page.agent.heard("they are gone", lambda said: "the room was left" in str(said))
+        if restarted:
+            server.start()
+        await page.agent.heard("they are gone", lambda said: said["type"] == "failed" and said["layers"])
+        async with member(server.url, token) as joined:
+            await joined.publish_colour(after)
+            await page.shows(after, CODEC, 80, 60)
+            assert await page.tab.evaluate("window.gaps") == 0
+            # It gives way to what comes now
+            await page.tab.until(
+                "getComputedStyle(document.querySelector('[data-layer=a] canvas')).display === 'none'"
+            )
 
 
 async def test_a_room_server_that_was_restarted_is_joined_again(chromium: str, server: LiveKitServer) -> None:

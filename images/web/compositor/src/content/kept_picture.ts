@@ -18,6 +18,19 @@ export class KeptPicture {
     if (isOfRoom) this.follow();
   }
 
+  /** Keeps what the video shows, if that is a picture; returns whether there is one. */
+  keepNow(): boolean {
+    const {videoWidth: width, videoHeight: height, readyState} = this.video;
+    if (readyState >= HTMLMediaElement.HAVE_CURRENT_DATA && !isBlank(width, height)) this.keep(performance.now(), width, height);
+    return this.keptAtMs > -Infinity;
+  }
+
+  /** It is of somebody else. */
+  forget(): void {
+    this.keptAtMs = -Infinity;
+    this.isBlank = false;
+  }
+
   close(): void {
     this.isClosed = true;
   }
@@ -25,7 +38,7 @@ export class KeptPicture {
   private follow(): void {
     this.video.requestVideoFrameCallback((nowMs, {width, height}) => {
       if (this.isClosed) return;
-      const blank = width * height <= MOST_BLANK_PIXELS;
+      const blank = isBlank(width, height);
       if (!blank && this.isWanted && nowMs - this.keptAtMs >= KEPT_EVERY_MS) this.keep(nowMs, width, height);
       if (blank !== this.isBlank) {
         this.isBlank = blank;
@@ -40,4 +53,8 @@ export class KeptPicture {
     Object.assign(this.element, {width, height});
     this.element.getContext('2d', {alpha: false})?.drawImage(this.video, 0, 0);
   }
+}
+
+function isBlank(width: number, height: number): boolean {
+  return width * height <= MOST_BLANK_PIXELS;
 }

@@ -34,13 +34,15 @@ export class Live {
 
   content<Name>({named, take, release}: Taking<Name>): Content {
     const {picture, ready} = this;
-    let wanted = false, taken: string | null = null;
+    let wanted = false, taken: string | null = null, last: string | null = null;
 
     const decide = (): void => {
       const name = wanted ? named(this.layer) : null, is = name === null ? null : JSON.stringify(name);
       if (is !== null && is === taken) return;
       taken = is;
       release();
+      if (is !== null && is !== last) picture.forget();
+      last = is ?? last;
       picture.video.srcObject = null;
       picture.setConnected(false);
       if (name !== null) return take(name);

@@ -66,6 +66,20 @@ export class LivePicture {
     this.show();
   }
 
+  /** Shows another stream. Where the last picture is to remain, it does so until this one has its first. */
+  take(stream: MediaStream): void {
+    if (this.video.srcObject === stream) return;
+    if (this.video.srcObject !== null && onDisconnectOf(this.layer) === 'remain') this.isCovered = this.kept.keepNow();
+    this.setConnected(false);
+    this.video.srcObject = stream;
+  }
+
+  /** What comes is of somebody else. */
+  forget(): void {
+    this.kept.forget();
+    this.isCovered = false;
+  }
+
   /** Whether pictures are coming; the first of them takes the place of what stands for it. */
   setConnected(isConnected: boolean): void {
     if (isConnected === this.isConnected) return;
@@ -105,11 +119,12 @@ export class LivePicture {
     const wish = onDisconnectOf(this.layer), {isBlank} = this.kept, isSeen = this.isSeen && !isBlank;
     if (!isSeen) this.isCovered = isBlank || wish === 'slate' || (wish === 'remain' && this.isCovered);
     else if (this.isCovered) void this.uncover(this.connections);
-    this.kept.element.style.display = this.isCovered && wish === 'remain' ? 'block' : 'none';
+    const remains = this.isCovered && wish === 'remain';
+    this.kept.element.style.display = remains ? 'block' : 'none';
     const isShown = isSeen ? wish !== 'slate' || !this.isCovered : wish === 'remain' && !isBlank;
     Object.assign(this.video.style, {
-      // A blank one has no size of its own
-      display: 'block', position: isBlank ? 'absolute' : '',
+      // A blank one has no size of its own, nor has one without a frame
+      display: 'block', position: isBlank || remains ? 'absolute' : '',
       // The browser empties a hidden video's place on the screen, and fills it some frames after it is shown again
       visibility: isShown || (this.isConnected && !isBlank) ? '' : 'hidden',
       opacity: isShown ? '' : FAINT,

@@ -55,10 +55,7 @@ export function webrtc(layer: Layer, context: ContentContext): Content {
     playing = new Feed(begin(audio, context), voice);
   };
   const show = ({video, audio, present, isComing, problem}: Shown): void => {
-    if (video && picture.video.srcObject !== video) {
-      picture.setConnected(false);
-      picture.video.srcObject = video;
-    }
+    if (video) picture.take(video);
     picture.setConnected(video !== null);
     if (video) picture.video.requestVideoFrameCallback(() => ready.resolve());
     hear(audio);
