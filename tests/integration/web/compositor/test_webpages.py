@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -22,6 +23,10 @@ addEventListener('click', () => {
 });
 </script>"""
 NAVIGATION_S = 1.0
+
+
+def failing(said: dict[str, Any]) -> set[str]:
+    return {each["layerId"] for each in said.get("layers", ())} if said["type"] == "failed" else set()
 
 
 async def test_a_page_that_is_clicked_on_opens_nothing_and_leaves_the_compositor_where_it_is(
@@ -61,3 +66,24 @@ async def test_pages_are_sandboxed_with_scripts_their_own_origin_and_forms_alone
         await page.agent.send(state(scene(layer("a", "webpage", data={"url": url}))))
         tokens = await page.tab.until("[...document.querySelector('iframe')?.sandbox ?? []]")
         assert set(tokens) == {"allow-scripts", "allow-same-origin", "allow-forms"}
+
+
+async def test_a_page_that_is_not_to_be_there_does_not_fail(chromium: str) -> None:
+    """It was corrected while it was hidden, or went off air."""
+
+    def page_of(id_: str, url: str, **given: object) -> dict[str, Any]:
+        return layer(id_, "webpage", data={"url": url}, width=10, height=10, **given)
+
+    served = {"/page": media.page("hello"), "/missing": media.missing}
+    async with compositor(chromium, state(scene()), served) as page:
+        url = f"http://localhost:{page.agent.port}"
+        bad, missing = page_of("refused", "ftp://one/page", hidden=True), page_of("missing", f"{url}/missing")
+        other = scene(id="two")
+        await page.agent.send(state(scene(bad, missing), other))
+        await page.agent.heard("both fail", lambda said: failing(said) == {"refused", "missing"})
+        await page.change(2, page_of("refused", f"{url}/page", hidden=True))
+        await page.agent.heard("one fails", lambda said: failing(said) == {"missing"})
+        page.agent.said.clear()
+        now = scene(page_of("refused", f"{url}/page", hidden=True), missing, version=3)
+        await page.agent.send(state(now, other, selectedLayoutId="two"))
+        await page.agent.heard("none fails", lambda said: said == {"type": "failed", "layers": []})

@@ -44,7 +44,11 @@ export function webpage(layer: Layer, {layout, fail}: ContentContext): Content {
       fail(refused);
       load(null);
     } else if (kept || (onAir && !hidden)) load(url);
-    else load(null);
+    else {
+      // What was told was of another URL, or of its server
+      fail(null);
+      load(null);
+    }
     if (shown === null) ready.resolve();
   };
   const lay = (): void => {
