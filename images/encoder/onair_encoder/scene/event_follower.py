@@ -23,6 +23,7 @@ from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_crds.shapes import JsonObject
 from onair_encoder.scene.facade_session import (
+    CONNECT_TIMEOUT_S,
     FacadeAccess,
     FacadeUnavailable,
     client_session,
@@ -113,13 +114,16 @@ class EventFollower:
             FacadeUnavailable, ClientError, TimeoutError: it cannot be followed.
         """
         token = await session_token(session, access)
-        async with session.ws_connect(
-            f"{access.facade}{STREAM_PATH}?{urlencode({'sessionid': access.session})}",
-            headers={"Authorization": f"Bearer {token}"},
-            heartbeat=HEARTBEAT_S,
-            max_msg_size=MAX_MESSAGE,
-            timeout=aiohttp.ClientWSTimeout(ws_close=1.0),
-        ) as stream:
+        # Only a stream that is open has heartbeats
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            opened = await session.ws_connect(
+                f"{access.facade}{STREAM_PATH}?{urlencode({'sessionid': access.session})}",
+                headers={"Authorization": f"Bearer {token}"},
+                heartbeat=HEARTBEAT_S,
+                max_msg_size=MAX_MESSAGE,
+                timeout=aiohttp.ClientWSTimeout(ws_close=1.0),
+            )
+        async with opened as stream:
             subscription = {"name": PATTERN, "target": {"projectId": access.project}}
             await stream.send_str(json.dumps({"correlationId": "layers", "subscribe": subscription}))
             async for message in stream:

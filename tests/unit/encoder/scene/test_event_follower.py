@@ -28,6 +28,9 @@ class ScriptedEventFacade:
 
     def __init__(self) -> None:
         self.refuses_tokens = False
+        self.hangs = False
+        self.hung = 0
+        """Streams that were asked for meanwhile."""
         self.tokens = 0
         self.streams: list[web.WebSocketResponse] = []
         self.subscriptions: list[JsonObject] = []
@@ -41,6 +44,9 @@ class ScriptedEventFacade:
         return web.json_response({}, headers={"Authorization": f"Bearer session-{self.tokens}"})
 
     async def stream(self, request: web.Request) -> web.WebSocketResponse:
+        if self.hangs:
+            self.hung += 1
+            await asyncio.Event().wait()
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         if request.headers["Authorization"] != f"Bearer session-{self.tokens}":
@@ -106,6 +112,18 @@ async def test_changes_of_the_project_are_told_in_order(
         await scripted_facade.tell(version)
     await until(lambda: len(told) == 2)
     assert [each.resource_version for each in told] == [11, 12]
+
+
+async def test_a_stream_that_is_never_opened_is_given_up(
+    scripted_facade: ScriptedEventFacade, follower: EventFollower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_follower, "CONNECT_TIMEOUT_S", 0.05)
+    scripted_facade.hangs = True
+    follower.want(program(scripted_facade))
+    await until(lambda: scripted_facade.hung > 1)
+    monkeypatch.setattr(event_follower, "CONNECT_TIMEOUT_S", 5.0)
+    scripted_facade.hangs = False
+    await until(lambda: follower.follows)
 
 
 async def test_a_stream_that_ends_is_opened_again_as_the_same_session(
