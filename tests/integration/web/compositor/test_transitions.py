@@ -269,6 +269,46 @@ async def test_the_selected_layout_is_deleted_in_the_middle_of_a_transition(chro
         assert (await page.picture()).box(RED) == (0, 0, 320, 180)
 
 
+COUNT_GAPS = """
+window.gaps = 0;
+const outgoing = document.querySelector('[data-layout=one]');
+(function look() {
+    if (document.getAnimations().length && !outgoing.classList.contains('shown')) window.gaps++;
+    requestAnimationFrame(look);
+})();
+"""
+"""Frames of a transition without the layout that it leads away from."""
+
+
+@pytest.mark.parametrize("selected", ["two", "one"])
+async def test_a_layout_that_gets_another_size_on_its_way_off_stays_until_it_has_gone(
+    chromium: str, selected: str
+) -> None:
+    """Or until it has been switched back to, for which its new size is waited for."""
+
+    async def hang(request: web.Request) -> None:
+        await asyncio.Event().wait()
+
+    before, after = states({"crossfade": {"durationMs": 5000}})
+    async with compositor(chromium, before, {"/never.png": hang}) as page:
+        await switch(page, after)
+        await page.seek(0.5)
+        never = layer("b", "image", data={"media": {"url": f"{page.agent.url}/never.png"}})
+        smaller = scene(square("a", "red"), never, version=2, width=160, height=90)
+        layouts = [smaller, after["layouts"][1]]
+        await page.tab.evaluate(COUNT_GAPS)
+        await page.agent.send({**after, "selectedLayoutId": selected, "layouts": layouts, "debug": True})
+        await page.tab.until(f"document.body.innerText.includes('layout {selected}')")
+        if selected == "two":
+            assert (await page.picture()).has(160, 170, (128, 0, 128))
+            await page.go_on()
+        drawn = "document.querySelector('.scene[data-layout=one] > .layout')?.style.width"
+        await page.tab.until(f"{drawn} === '160px'")
+        await page.tab.until(f"document.querySelector('.scene.shown').dataset.layout === '{selected}'")
+        await page.shows(BLUE if selected == "two" else RED, 4, 160, 170)
+        assert await page.tab.evaluate("window.gaps") == 0
+
+
 async def test_changes_of_layers_go_on_during_a_transition(chromium: str) -> None:
     before, after = states({"swipe": {"durationMs": 5000}})
     async with compositor(chromium, before) as page:

@@ -115,12 +115,19 @@ export class Stage {
     const {scene} = this;
     let view = this.views.get(layout.id);
     if (!view || (!view.suits(layout) && view !== this.onAir)) {
-      view?.close();
+      if (view) this.close(view);
       view = new SceneView(layout, scene?.canvas ?? layout, this.context);
       this.views.set(layout.id, view);
       this.element.append(view.element);
     }
     return view;
+  }
+
+  /** One that may be on its way off stays until it has gone. */
+  private close(view: SceneView): void {
+    view.hush();
+    if (this.running) void this.running.done.then(() => view.close());
+    else view.close();
   }
 
   /** A layout on air whose size has changed is drawn again. */
