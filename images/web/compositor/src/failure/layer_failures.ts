@@ -11,8 +11,9 @@ const LONGEST_REASON = 200;
 export class LayerFailures {
   private readonly known = new Map<string, Failure>();
   private told = '[]';
+  private telling: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param changed - called with all of them, whenever they are others. */
+  /** @param changed - called with all of them, once for all that changes at a time. */
   constructor(private readonly changed: (failures: readonly Failure[]) => void) {}
 
   get all(): readonly Failure[] {
@@ -24,6 +25,11 @@ export class LayerFailures {
     const key = JSON.stringify([layoutId, layerId]);
     if (reason === null) this.known.delete(key);
     else this.known.set(key, {layoutId, layerId, reason: reason.slice(0, LONGEST_REASON)});
+    this.telling ??= setTimeout(() => this.tell());
+  }
+
+  private tell(): void {
+    this.telling = undefined;
     const text = JSON.stringify(this.all);
     if (text === this.told) return;
     this.told = text;
