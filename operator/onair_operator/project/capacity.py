@@ -30,7 +30,8 @@ def no_capacity(
     elif missing := _missing_sandbox(observed.sandboxes, settings.encoder.sandbox):
         text = (
             f"no node has the label {missing}, which says that the browser's seccomp profile is installed and"
-            " works: see the DaemonSet onair-sandbox, or docs/reference/sandbox.md; queued"
+            f" works: see the DaemonSet onair-sandbox{_pulled_with(settings.encoder.image_pull_secrets)}, or"
+            " docs/reference/sandbox.md; queued"
         )
     else:
         memory_mib = cost.browser_memory_mib + cost.encoder_memory_mib
@@ -47,6 +48,11 @@ def _missing_sandbox(sandboxes: frozenset[str] | None, sandbox: SandboxSettings)
     if sandboxes is None or sandbox.mode is not SandboxMode.SECCOMP or sandbox.node_label in sandboxes:
         return None
     return sandbox.node_label or None
+
+
+def _pulled_with(secrets: list[str]) -> str:
+    """A cause that nothing in the show namespace shows."""
+    return f", whose namespace needs {', '.join(secrets)} of images.pullSecrets, too" if secrets else ""
 
 
 def _no_node_of(regions: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import httpx
@@ -9,7 +10,8 @@ import pytest
 import yaml
 from tests.support.chart_notes import notes
 from tests.support.control_plane import ControlPlane
-from tests.support.helm import CHART, HelmError, named, render
+from tests.support.documented_commands import ROOT, run
+from tests.support.helm import CHART, HelmError, install, named, render
 from tests.support.node_labeller import NAMESPACE, labeller
 from tests.support.waiting import wait_for
 
@@ -22,6 +24,7 @@ PROFILE = (CHART / "files/seccomp/chromium.json").read_bytes()
 NAME = installed_name(PROFILE)
 LABEL = f"{SANDBOX_LABEL_PREFIX}{NAME.removesuffix('.json')}"
 MODE = "encoder.sandbox.mode"
+PAGE = ROOT / "docs/reference/sandbox.md"
 
 
 def settings(*options: str) -> Document:
@@ -82,6 +85,37 @@ def test_nobody_else_is_in_its_namespace() -> None:
     assert labels["pod-security.kubernetes.io/enforce"] == "privileged"
     other = render("--set", "encoder.sandbox.namespace=other")
     assert named(other, "DaemonSet", "onair-sandbox")["metadata"]["namespace"] == "other"
+
+
+def test_its_namespace_can_be_prepared_with_pull_secrets_as_the_page_says(
+    installed: ControlPlane, plane_client: httpx.Client, tmp_path: Path
+) -> None:
+    create, label, secret = (
+        re.search(rf"`(kubectl {what} [^`]+)`", PAGE.read_text())[1].replace(NAMESPACE, "prepared")  # type: ignore[index]
+        for what in ("create namespace", "label namespace", "create secret docker-registry")
+    )
+    secret = secret.replace("NAMESPACE", "prepared").replace("NAME", "registry")
+    run(f"{create}\n{label}\n{secret}", tmp_path, {"KUBECONFIG": str(installed.kubeconfig)})
+    options = ("--set", "encoder.sandbox.namespace=prepared,images.pullSecrets={registry}")
+    with pytest.raises(HelmError, match="invalid ownership metadata"):
+        install(installed, CHART, *options)
+    install(installed, CHART, *options, "--set", "encoder.sandbox.createNamespace=false")
+    try:
+        path = "/apis/apps/v1/namespaces/prepared/daemonsets/onair-sandbox"
+        pod = plane_client.get(path).raise_for_status().json()["spec"]["template"]["spec"]
+        assert pod["imagePullSecrets"] == [{"name": "registry"}]
+        plane_client.get("/api/v1/namespaces/prepared/secrets/registry").raise_for_status()
+        assert plane_client.get(f"/api/v1/namespaces/{NAMESPACE}").json()["status"]["phase"] == "Active"
+    finally:
+        install(installed, CHART, "--reset-values")
+
+
+def test_the_notes_say_where_pull_secrets_must_be(installed: ControlPlane) -> None:
+    pulled = ("--set", "images.pullSecrets={one,two}")
+    said = "pulled with the Secrets one, two, which must be in each of the namespaces onair-system, shows"
+    assert f"{said}, onair-sandbox." in notes(installed.kubeconfig, *pulled)
+    assert f"{said}." in notes(installed.kubeconfig, *pulled, "--set", "encoder.sandbox.install=false")
+    assert "pulled with" not in notes(installed.kubeconfig)
 
 
 def test_it_is_on_the_nodes_that_encoders_may_be_on() -> None:

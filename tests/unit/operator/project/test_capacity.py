@@ -65,5 +65,10 @@ def test_it_says_that_no_node_has_the_browsers_seccomp_profile() -> None:
         f"no node has the label {LABEL}, which says that the browser's seccomp profile is installed and"
         " works: see the DaemonSet onair-sandbox, or docs/reference/sandbox.md; queued. The scheduler"
     )
+    pulled = SANDBOXED.encoder.model_copy(update={"image_pull_secrets": ["one", "two"]})
+    assert (
+        "see the DaemonSet onair-sandbox, whose namespace needs one, two of images.pullSecrets, too, or"
+        " docs/reference/sandbox.md; queued."
+    ) in message_of(None, frozenset(), SANDBOXED.model_copy(update={"encoder": pulled}))
     for sandboxes, settings in ((frozenset({LABEL}), SANDBOXED), (None, SANDBOXED), (frozenset(), SETTINGS)):
         assert message_of(None, sandboxes, settings).startswith("no node of regions")
