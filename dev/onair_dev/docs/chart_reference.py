@@ -63,6 +63,11 @@ QUANTITIES: JsonSchema = {
     "type": "object",
     "additionalProperties": {"type": ["string", "number"], "pattern": r"^[0-9.]+(m|[kMGTP]i?)?$"},
 }
+IMAGE: JsonSchema = {
+    "repository": matching(r"[^\s@]+"),
+    "tag": matching(r"([A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(@sha256:[0-9a-f]{64})?)?"),
+    "digest": matching(r"(sha256:[0-9a-f]{64})?"),
+}
 DEFINITIONS: dict[str, JsonSchema] = {
     "string": {"type": "string", "minLength": 1},
     "DNS label": matching(DNS_LABEL),
@@ -76,12 +81,9 @@ DEFINITIONS: dict[str, JsonSchema] = {
     "folder": matching(r"/[A-Za-z0-9._/-]*[A-Za-z0-9._-]"),
     "event prefix": matching("[A-Za-z0-9_.-]{1,32}"),
     "node port": {"type": "integer", "minimum": 0, "maximum": 65535},
-    "image": strict(
-        {
-            "repository": matching(r"[^\s@]+"),
-            "tag": matching(r"([A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(@sha256:[0-9a-f]{64})?)?"),
-            "digest": matching(r"(sha256:[0-9a-f]{64})?"),
-        },
+    "image": strict(IMAGE, required=["repository", "tag"]),
+    "image of encoders": strict(
+        {**IMAGE, "formerRepositories": {"type": "array", "items": IMAGE["repository"]}},
         required=["repository", "tag"],
     ),
     "resources": strict({"requests": QUANTITIES, "limits": QUANTITIES}, required=[]),

@@ -179,6 +179,8 @@ def test_a_pod_from_before_another_repository_is_still_let_go(
 ) -> None:
     assert not patch(plane_client, {"metadata": {"finalizers": ["onair.dev/test"]}})
     install(installed, CHART, "--set", "images.encoder.repository=example.org/encoder")
+    roll_out(plane_client)
+    install(installed, CHART)
     try:
         wait_for(
             lambda: refusal(plane_client, {**encoder_pod(), "metadata": {"name": "b"}}), "it is in force", 60
@@ -191,6 +193,51 @@ def test_a_pod_from_before_another_repository_is_still_let_go(
         wait_for(
             lambda: not refusal(plane_client, {**encoder_pod(), "metadata": {"name": "b"}}), "as before", 60
         )
+
+
+def roll_out(plane_client: httpx.Client) -> None:
+    """Says that all of the operator's pods are of the last upgrade, as their controller would."""
+    path = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/onair-operator"
+    generation = plane_client.get(path).raise_for_status().json()["metadata"]["generation"]
+    status: Document = {"observedGeneration": generation, "replicas": 2, "updatedReplicas": 2}
+    headers = {"Content-Type": "application/merge-patch+json"}
+    plane_client.patch(f"{path}/status", json={"status": status}, headers=headers).raise_for_status()
+
+
+def test_the_operator_before_an_upgrade_makes_pods_until_it_is_gone(
+    installed: ControlPlane, plane_client: httpx.Client, in_force: None
+) -> None:
+    """Even one that is there still as the upgrade to another repository failed, and another one followed."""
+    digest = f"sha256:{'0123456789abcdef' * 4}"
+    repository = "images.encoder.repository"
+    options = (
+        (),
+        ("--set", f"{repository}=registry.example.org:5000/encoder,images.encoder.digest={digest}"),
+        ("--set", f"{repository}=example.org/next"),
+    )
+    first, second, third = (encoder_pod(*each) for each in options)
+    install(installed, CHART, "--reset-values")
+    roll_out(plane_client)
+    try:
+        install(installed, CHART, "--reset-values", *options[1])
+        wait_for(lambda: not refusal(plane_client, second), "the new repository is admitted", 60)
+        assert not refusal(plane_client, first)
+        install(installed, CHART, "--reset-values", *options[2])
+        wait_for(lambda: not refusal(plane_client, third), "the third repository is admitted", 60)
+        assert [refusal(plane_client, each) for each in (first, second)] == ["", ""]
+        change_network({"image": "example.org/other:1"})(second["spec"])
+        assert "spec.initContainers: must drop all capabilities" in refusal(plane_client, second)
+
+        roll_out(plane_client)
+        install(installed, CHART)
+        wait_for(lambda: refusal(plane_client, first), "its operator is gone", 60)
+        assert not refusal(plane_client, third)
+        install(installed, CHART, "--set", "images.encoder.formerRepositories={onair/encoder}")
+        wait_for(lambda: not refusal(plane_client, first), "it is named by a value", 60)
+    finally:
+        roll_out(plane_client)
+        install(installed, CHART, "--reset-values")
+        wait_for(lambda: not refusal(plane_client, first), "as before", 60)
 
 
 @pytest.mark.parametrize(
