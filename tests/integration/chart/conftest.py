@@ -9,6 +9,7 @@ from tests.support.control_plane import ControlPlane
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import NAMESPACE, install
 from tests.support.node_labeller import USER as SANDBOX
+from tests.support.show_pods import encoder_pod, refusal
 from tests.support.waiting import wait_for
 
 OPERATOR, API = (f"system:serviceaccount:{NAMESPACE}:onair-{each}" for each in ("operator", "api"))
@@ -37,3 +38,11 @@ def installed(own_plane: ControlPlane, plane_client: httpx.Client) -> ControlPla
     install(own_plane)
     wait_for(lambda: is_served(plane_client, "projects.onair.dev"), "projects served", 60)
     return own_plane
+
+
+@pytest.fixture
+def in_force(installed: ControlPlane, plane_client: httpx.Client) -> None:
+    """Waits for the policy of the show namespace, which acts some moments after it was installed."""
+    pod = encoder_pod()
+    pod["spec"]["containers"][0]["securityContext"]["capabilities"]["add"] = ["NET_ADMIN"]
+    wait_for(lambda: refusal(plane_client, pod), "the policy is in force", 60)

@@ -10,37 +10,13 @@ import httpx
 import pytest
 import yaml
 from tests.support.control_plane import ControlPlane
-from tests.support.helm import CHART, NAMESPACE, RELEASE, SHOWS, HelmError, helm, install, named, render
+from tests.support.helm import CHART, NAMESPACE, RELEASE, SHOWS, HelmError, helm, install, named
+from tests.support.show_pods import PODS, encoder_pod, refusal, why
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
-from onair_operator.encoder.cost import Cost
-from onair_operator.settings import OperatorSettings
-from onair_operator.specs.pod_manifest import unclaimed_pod
 
-PODS = f"/api/v1/namespaces/{SHOWS}/pods"
 LEVEL = "pod-security.kubernetes.io"
-
-
-def encoder_pod(*options: str) -> Document:
-    """As the operator makes it by the chart's settings."""
-    (config,) = [
-        yaml.safe_load(each["data"]["config.yaml"])
-        for each in render(*options)
-        if (each["kind"], each["metadata"]["name"]) == ("ConfigMap", "onair-operator")
-    ]
-    settings = OperatorSettings.model_validate(config)
-    settings.encoder.priority_class_name = None  # its controller does not run here
-    return unclaimed_pod("show-run-1", settings.encoder, settings.inside, Cost(400, 300, 640, 256), [])
-
-
-def refusal(plane_client: httpx.Client, pod: Document) -> str:
-    """Why a pod is refused; empty where it is admitted."""
-    return why(plane_client.post(PODS, params={"dryRun": "All"}, json=pod))
-
-
-def why(response: httpx.Response) -> str:
-    return "" if response.is_success else str(response.json()["message"])
 
 
 def patch(plane_client: httpx.Client, change: Document, subresource: str = "") -> str:
@@ -96,14 +72,6 @@ def unconfine(spec: Document) -> None:
 
 def take_the_node(spec: Document) -> None:
     spec["volumes"].append({"name": "node", "hostPath": {"path": "/"}})
-
-
-@pytest.fixture
-def in_force(installed: ControlPlane, plane_client: httpx.Client) -> None:
-    """The policy acts some moments after it was installed."""
-    pod = encoder_pod()
-    grant(pod["spec"])
-    wait_for(lambda: refusal(plane_client, pod), "the policy is in force", 60)
 
 
 @pytest.mark.usefixtures("in_force")
@@ -249,6 +217,8 @@ def test_the_operator_before_an_upgrade_makes_pods_until_it_is_gone(
         ({"allowPrivilegeEscalation": True}, "must not be privileged"),
         ({"runAsUser": 0, "runAsNonRoot": False}, "must not run as root"),
         ({"seccompProfile": {"type": "Unconfined"}}, "must have a seccomp profile"),
+        ({"seLinuxOptions": {"type": "spc_t"}}, "must not choose an SELinux user or role"),
+        ({"appArmorProfile": {"type": "Unconfined"}}, "must not be unconfined by AppArmor"),
     ],
 )
 def test_a_debugger_has_no_more_rights_than_the_rest(
