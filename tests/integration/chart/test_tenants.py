@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
+import yaml
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import FacadeThread, StoredResources, User
-from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
+from tests.support.helm import CHART, KEYS, NAMESPACE, ROOT, SHOWS, install, kubectl
 from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
@@ -17,6 +19,7 @@ CRDS = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}"
 SECRETS = f"/api/v1/namespaces/{SHOWS}/secrets"
 RBAC = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{SHOWS}"
 LABEL = "onair.dev/tenant"
+PAGE = ROOT / "docs/reference/tenants.md"
 API = f"system:serviceaccount:{NAMESPACE}:onair-api"
 KINDS = {
     "collections": "Collection",
@@ -81,21 +84,12 @@ def owned_by(service: str) -> Document:
 
 
 def admit(plane_client: httpx.Client, tenant: str) -> None:
-    """What a platform gives a tenant, as the reference says: writing, and the use of its own name."""
-    verbs = ["create", "update", "patch", "delete"]
-    rules = [
-        {
-            "apiGroups": ["onair.dev"],
-            "resources": [*KINDS, "layouts"],
-            "verbs": [*verbs, "get", "list", "watch"],
-        },
-        {"apiGroups": [""], "resources": ["secrets"], "verbs": verbs},
-        {"apiGroups": ["onair.dev"], "resources": ["tenants"], "resourceNames": [tenant], "verbs": ["use"]},
-    ]
-    metadata = {"name": f"tenant-{tenant}"}
-    plane_client.post(f"{RBAC}/roles", json={"metadata": metadata, "rules": rules}).raise_for_status()
+    """Gives a tenant the Role of the reference."""
+    (role,) = re.findall(r"```yaml\n(.*?kind: Role\n.*?)```", PAGE.read_text(), re.DOTALL)
+    body = yaml.safe_load(role.replace("church", tenant))
+    plane_client.post(f"{RBAC}/roles", json=body).raise_for_status()
     binding = {
-        "metadata": metadata,
+        "metadata": {"name": f"tenant-{tenant}"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": f"tenant-{tenant}"},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": tenant}],
     }
@@ -138,6 +132,44 @@ def test_a_tenant_has_a_whole_show(kept_apart: tuple[Tenant, Tenant]) -> None:
     patch = {"spec": {"sources": [{"sourceId": "church--camera"}], "broadcast": {"state": "Running"}}}
     assert not said(church.send("PATCH", f"{CRDS}/projects/church--show", patch))
     assert not said(church.send("DELETE", f"{CRDS}/destinations/church--out"))
+
+
+def test_a_tenant_reads_no_url_of_another_that_may_hold_a_key(kept_apart: tuple[Tenant, Tenant]) -> None:
+    church, club = kept_apart
+    pulled: Document = {"rtmpPull": {"url": "rtmp://live.example.org/app/key"}}
+    for tenant in kept_apart:
+        own = f"{tenant.name}--"
+        assert not tenant.create("sources", f"{own}feed", {"collectionId": f"{own}all", "address": pulled})
+        assert not tenant.create("destinations", f"{own}live", destination(f"{own}show", f"{own}key"))
+    for kind, name in (("sources", "feed"), ("destinations", "live")):
+        assert church.send("GET", f"{CRDS}/{kind}").status_code == 403
+        assert church.send("GET", f"{CRDS}/{kind}?watch=true&timeoutSeconds=1").status_code == 403
+        assert church.send("GET", f"{CRDS}/{kind}/club--{name}").status_code == 403
+        assert church.send("GET", f"{CRDS}/{kind}/church--{name}").is_success
+        by_name = f"?fieldSelector=metadata.name%3Dchurch--{name}"
+        (found,) = church.send("GET", f"{CRDS}/{kind}{by_name}").raise_for_status().json()["items"]
+        assert found["metadata"]["name"] == f"church--{name}"
+        assert club.send("GET", f"{CRDS}/{kind}/club--{name}").is_success
+        for tenant in kept_apart:
+            assert not said(tenant.send("DELETE", f"{CRDS}/{kind}/{tenant.name}--{name}"))
+
+
+def test_a_tenant_applies_what_it_cannot_read(
+    kept_apart: tuple[Tenant, Tenant], installed: ControlPlane
+) -> None:
+    church, _ = kept_apart
+    body = {
+        "apiVersion": "onair.dev/v1alpha1",
+        "kind": "Destination",
+        "metadata": {"name": "church--other", "namespace": SHOWS, "labels": {LABEL: "church"}},
+        "spec": destination("church--show", "church--key"),
+    }
+    apply = ("apply", "--server-side", "--as", "church", "-f", "-")
+    for _ in range(2):
+        applied = kubectl(installed, *apply, stdin=yaml.safe_dump(body))
+        assert applied == "destination.onair.dev/church--other serverside-applied"
+    assert church.send("GET", f"{CRDS}/destinations/church--other").status_code == 403
+    assert not said(church.send("DELETE", f"{CRDS}/destinations/church--other"))
 
 
 REFUSED: dict[str, tuple[Callable[[Tenant], str], str]] = {
