@@ -27,8 +27,9 @@ Live video production and delivery on Kubernetes: the operator, the HTTP interfa
 
     helm install onair charts/onair -n onair-system --create-namespace
 
-Shows live in a namespace of their own. An uninstall keeps it, and the CustomResourceDefinitions too
-(`crds.keep`). An invalid value is rejected by `values.schema.json` with its path.
+Shows live in a namespace of their own. An uninstall keeps it with the policies that protect it, and the
+CustomResourceDefinitions too (`crds.keep`). An invalid value is rejected by `values.schema.json` with its
+path.
 
 | Value | Default | Meaning |
 |---|---|---|
