@@ -33,3 +33,12 @@
 {{- end -}}
 {{- end }}
 
+{{/* What an IPv4 range is where IPv6 is translated to it (NAT64). Argument: the range. */}}
+{{- define "onair.nat64" -}}
+{{- $address := splitList "/" . | first | splitList "." }}
+{{- $groups := list }}
+{{- range list 0 2 }}
+{{- $groups = append $groups (add (index $address . | int | mul 256) (index $address (add1 . | int) | int) | printf "%x") }}
+{{- end }}
+{{- printf "64:ff9b::%s/%d" (join ":" $groups) (splitList "/" . | last | int | add 96) }}
+{{- end }}

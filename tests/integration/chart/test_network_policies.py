@@ -64,6 +64,8 @@ def test_ranges_are_those_of_the_values() -> None:
         "fd00:2::9": False,
         str(NAT64.network_address + 0x08080808): True,
         str(NAT64.network_address + 0x0A000001): False,
+        str(NAT64.network_address + 0x09090901): False,
+        str(NAT64.network_address + 0x09090A01): True,
     }.items():
         assert reaches(spec, ip_address(address)) is expected, address
     everywhere = policies("--set", "inside.refused=false")["onair-encoder-egress"]
