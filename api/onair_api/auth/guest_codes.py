@@ -9,6 +9,7 @@ import hashlib
 import secrets
 import string
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import jwt
@@ -27,6 +28,7 @@ from onair_crds.contract.owners import owner_reference
 from onair_crds.contract.times import format_time
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import Role
+from onair_crds.runtime.steps import in_steps
 from onair_crds.shapes import Document, JsonObject
 
 log = structlog.get_logger()
@@ -76,6 +78,16 @@ class StoredCode:
     secret: Entry
     code: GuestCode
     expires: dt.datetime
+
+
+class ShownCode(NamedTuple):
+    """A code as lists show it."""
+
+    record: JsonObject
+    expires: dt.datetime
+
+
+_SHOWN = "shown"
 
 
 def _stored(secret: Entry | None) -> StoredCode:
@@ -183,13 +195,14 @@ class GuestCodes:
         """The code as HTTP shows it. It is a secret."""
         return self._record(stored.code, stored.expires)
 
-    def of_project(self, project: Entry) -> list[JsonObject]:
+    async def of_project(self, project: Entry) -> list[JsonObject]:
         """The codes of a project that have not expired, oldest first. They are secrets."""
         now = dt.datetime.now(dt.UTC)
-        pairs = [
-            (GuestCode.of(e), expiry_of(e)) for e in self._cluster.view.children(GUEST_CODE, project.name)
+        codes = [
+            self._shown(secret)
+            async for secret in in_steps(self._cluster.view.children(GUEST_CODE, project.name))
         ]
-        return [self._record(code, expires) for code, expires in pairs if code and expires and expires > now]
+        return [shown.record for shown in codes if shown and shown.expires > now]
 
     def target(self, service_id: str, code: str) -> str:
         """Where a code leads to, with its token.
@@ -204,6 +217,15 @@ class GuestCodes:
         if view.get(PROJECT, found.project_id) is None or self._links.refusal(found.url):
             raise NotFound(UNKNOWN)
         return with_token(found.url, found.token)
+
+    def _shown(self, secret: Entry) -> ShownCode | None:
+        """What is shown of a Secret, which never changes; None if it holds no code."""
+        if _SHOWN not in secret.records:
+            code, expires = GuestCode.of(secret), expiry_of(secret)
+            shown = ShownCode(self._record(code, expires), expires) if code and expires else None
+            secret.records[_SHOWN] = shown
+        found: ShownCode | None = secret.records[_SHOWN]
+        return found
 
     def _record(self, code: GuestCode, expires: dt.datetime) -> JsonObject:
         link = f"{self._public_url}/r/{quote(code.service_id, safe='')}/{code.code}"

@@ -136,7 +136,7 @@ class Authentication:
             code
             for project in projects
             if collection_id in (None, "", project.spec.get("collectionId"))
-            for code in self._guest_codes.of_project(project)
+            for code in await self._guest_codes.of_project(project)
             if role is None or code["role"] == role.wire
         ]
         return {"guestCodes": found}

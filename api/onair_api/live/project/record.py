@@ -77,7 +77,7 @@ class ProjectRecords:
             **self._own_record(entry),
             "sources": [await self.sources.record(each, secrets=secrets) for each in sources_of(view, entry)],
             "destinations": destinations,
-            "guestCodes": self._guest_codes.of_project(entry) if secrets else [],
+            "guestCodes": await self._guest_codes.of_project(entry) if secrets else [],
         }
 
     def _own_record(self, entry: Entry) -> JsonObject:

@@ -6,6 +6,7 @@ import asyncio
 import base64
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -46,7 +47,7 @@ def filled_view() -> View:
 
 async def test_a_long_list_gives_way_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster: Any = SimpleNamespace(view=filled_view())
-    codes: Any = SimpleNamespace(of_project=lambda _: [])
+    codes: Any = SimpleNamespace(of_project=AsyncMock(return_value=[]))
     nothing: Any = None
     sources = SourceRecords(nothing, lambda: Ingest("rtmp://i.example/live", "srt://i.example"))
     records = ProjectRecords(cluster.view, Credentials(cluster), codes, sources)
