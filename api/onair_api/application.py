@@ -138,7 +138,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         callers=callers,
         sweeper=sweeper,
         authentication=Authentication(cluster, tokens, keys, revoked, guest_codes, settings.tokens, links),
-        collections=Collections(cluster, writer, records, projects, sources, limits),
+        collections=Collections(cluster, writer, records, projects, sources, limits, quotas),
         projects=projects,
         project_sources=ProjectSources(cluster, writer, records, limits),
         destinations=Destinations(cluster, writer, credentials, limits),

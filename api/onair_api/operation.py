@@ -84,7 +84,7 @@ PAGE = (
     Filter("pageSize", {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE}),
     Filter("pageToken", {"type": "string", "description": "nextPageToken of the page before."}),
 )
-"""Fields of the request message of every list; without them all is listed, up to 10,000 items."""
+"""Fields of the request message of every list; without them all is listed, up to `list_page`'s bounds."""
 
 
 @dataclass(frozen=True)

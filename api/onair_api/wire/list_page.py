@@ -10,6 +10,7 @@ import binascii
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 import orjson
@@ -23,6 +24,8 @@ Key = tuple[str, ...]
 MAX_PAGE_SIZE = 1000
 MAX_LIST = 10_000
 """Items of a response where no page is asked for: all of them, up to this many."""
+MAX_PAGE_BYTES = 16_777_216
+"""Of a page's items, beyond which none follows: so it has more only where its first one has."""
 
 
 @dataclass(frozen=True)
@@ -37,23 +40,32 @@ class ListPage(Generic[T]):
 
 
 def page_of(
-    items: Sequence[T], message: JsonObject, key: Callable[[T], Key], *, by_key: bool = True
+    items: Sequence[T],
+    message: JsonObject,
+    key: Callable[[T], Key],
+    *,
+    by_key: bool = True,
+    size: Callable[[T], int] | None = None,
 ) -> ListPage[T]:
     """The page of a list that a request asks for.
 
     Args:
         key: distinguishes items.
         by_key: whether the list is sorted by it. If it is not, the next page needs the last item to be there.
+        size: bytes of an item in the response. Absent: the whole list is small.
 
     Raises:
         InvalidArgument: the size is out of bounds, or the token is none of this interface, or too old.
     """
-    size, after = _size(message), _decoded(message.get("pageToken"))
+    number, after = _size(message), _decoded(message.get("pageToken"))
     start = 0
     if after is not None:
         start = bisect_right(items, after, key=key) if by_key else _place_after(items, after, key)
-    chosen = items[start : start + size]
-    more = start + size < len(items)
+    chosen = items[start : start + number]
+    if size:
+        ends = accumulate(map(size, chosen))
+        chosen = chosen[: max(1, sum(end <= MAX_PAGE_BYTES for end in ends))]
+    more = start + len(chosen) < len(items)
     return ListPage(chosen, _encoded(key(chosen[-1])) if more else None)
 
 

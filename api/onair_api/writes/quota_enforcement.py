@@ -6,12 +6,9 @@ hear of each other's by their watches: together they may exceed one by what is c
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-import orjson
 
 from onair_api.cache.tally import Amounts, Node, Tally
 from onair_api.cache.view import View
@@ -26,6 +23,14 @@ from onair_api.cache.watched_kinds import (
 )
 from onair_api.errors import ResourceExhausted
 from onair_api.settings import QuotaSettings
+from onair_api.writes.record_size import (
+    SHOWN_WITH_COLLECTION,
+    SourceUses,
+    document_bytes,
+    json_bytes,
+    record_bytes,
+    source_ids,
+)
 from onair_crds.contract.labels import GUEST_CODE_LABEL, SERVICE_ANNOTATION
 from onair_crds.contract.quotas import BROADCASTS, PIXELS, SERVICE, USER, pixels_per_s, quota_text
 from onair_crds.kube.store import Change, Entry
@@ -33,8 +38,9 @@ from onair_crds.shapes import Document, JsonObject
 
 QUOTA_FAILURE = "type.googleapis.com/google.rpc.QuotaFailure"
 RETRY_AFTER_S = 60
-LARGEST_OBJECT = 1_572_864
-"""Bytes that the API server stores of one object."""
+MAX_COLLECTION_BYTES = 67_108_864
+"""Of a collection's record, which is read as a whole; the default quotas alone allow no more but by sources
+that are in many projects."""
 
 COUNTED = {
     COLLECTION: "collections",
@@ -46,6 +52,8 @@ COUNTED = {
     REVOKED_TOKEN: "revoked_tokens",
 }
 METADATA = "metadata_bytes"
+RECORDS = "record_bytes"
+"""Of what a collection shows; that of a source again for each project that has it."""
 BACKENDS_SHARE = 2
 """With its API key a service may revoke as many tokens again as those revoke themselves: a stolen one cannot
 use up what it takes to end it."""
@@ -55,9 +63,9 @@ class QuotaExceeded(ResourceExhausted):
     """Names the quota, its limit, and what is there."""
 
     def __init__(self, scope: str, name: str, limit: int, present: int) -> None:
-        text = quota_text(scope, name, limit, present)
+        text = collection_text(limit, present) if name == RECORDS else quota_text(scope, name, limit, present)
         super().__init__(text, retry_after_s=RETRY_AFTER_S)
-        self._violation = {"subject": scope, "description": text}
+        self._violation = {"subject": scope.lower(), "description": text}
 
     @property
     def details(self) -> list[JsonObject]:
@@ -77,14 +85,20 @@ class Quotas:
         """
         self._limits = {SERVICE: settings.per_service, USER: settings.per_user}
         self._on_air = on_air
+        self._view = view
         self._tally = Tally()
+        self._uses = SourceUses()
         self._pending: Counter[tuple[Node, str]] = Counter()
         view.follow(self._changed)
 
     @property
     def idle(self) -> bool:
         """Whether nothing is counted."""
-        return not self._tally and not self._pending
+        return not self._tally and not self._pending and not self._uses
+
+    def collection_bytes(self, collection: Entry) -> int:
+        """About what the record of a collection takes, with all that it shows."""
+        return self._tally.total((COLLECTION, collection.name), RECORDS)
 
     @contextmanager
     def creating(self, kind: str, document: Document) -> Iterator[None]:
@@ -97,6 +111,8 @@ class Quotas:
             yield
             return
         more = {COUNTED[kind]: 1, METADATA: metadata_bytes(document.get("spec") or {})}
+        if kind in SHOWN_WITH_COLLECTION:
+            more[RECORDS] = document_bytes(document)
         with self._reserved(_parent(kind, document), more):
             yield
 
@@ -125,6 +141,8 @@ class Quotas:
             yield
             return
         more = {METADATA: metadata_bytes(spec) - metadata_bytes(before.spec)}
+        if before.kind in SHOWN_WITH_COLLECTION:
+            more[RECORDS] = self._record_growth(before, spec)
         if before.kind == PROJECT:
             former, wanted = (self._run(each, before.status) for each in (before.spec, spec))
             more |= {name: wanted.get(name, 0) - former.get(name, 0) for name in (BROADCASTS, PIXELS)}
@@ -137,7 +155,7 @@ class Quotas:
         scopes = self._scopes(node) if grown else []
         for scope in scopes:
             for name, amount in grown.items():
-                limit = int(getattr(self._limits[scope[0]], name)) * share
+                limit = self._limit(scope, name) * share
                 present = self._tally.total(scope, name) + self._pending[scope, name]
                 if limit and present + amount > limit:
                     raise QuotaExceeded(scope[0], name, limit, present)
@@ -153,11 +171,30 @@ class Quotas:
                     del self._pending[key]
 
     def _scopes(self, node: Node) -> list[Node]:
-        """The user and the service that an object is of; a user who has nothing yet is of a service, too."""
+        """The user, service and collection that an object is of; a new user is of a service, too."""
         if node[0] == SERVICE:
             return [node]
-        user = next((each for each in self._tally.lineage(node) if each[0] == USER), None)
-        return [user, (SERVICE, user[1])] if user else []
+        lineage = list(self._tally.lineage(node))
+        user = next((each for each in lineage if each[0] == USER), None)
+        return [user, (SERVICE, user[1]), *(e for e in lineage if e[0] == COLLECTION)] if user else []
+
+    def _limit(self, scope: Node, name: str) -> int:
+        """How much of something there may be; 0 is without a limit."""
+        if scope[0] == COLLECTION:
+            return MAX_COLLECTION_BYTES if name == RECORDS else 0
+        return 0 if name == RECORDS else int(getattr(self._limits[scope[0]], name))
+
+    def _record_growth(self, before: Entry, spec: JsonObject) -> int:
+        """What a collection's record takes more where a spec replaces another."""
+        grown = document_bytes({"spec": spec}) - record_bytes(before)
+        if before.kind == SOURCE:
+            return grown * (1 + self._uses.of(before))
+        if before.kind == PROJECT:
+            former, wanted = set(source_ids(before.spec)), set(source_ids(spec))
+            for sign, names in ((1, wanted - former), (-1, former - wanted)):
+                sources = (self._view.get(SOURCE, name) for name in names)
+                grown += sign * sum(record_bytes(source) for source in sources if source)
+        return grown
 
     def _changed(self, change: Change) -> None:
         if change.entry.kind not in COUNTED:
@@ -171,6 +208,11 @@ class Quotas:
             if entry.kind == COLLECTION:
                 self._tally.put(parent, (SERVICE, parent[1]), {})
             self._tally.put((entry.kind, entry.name), parent, self._amounts(entry))
+        if change.entry.kind == PROJECT:
+            for name in self._uses.follow(change):
+                if source := self._view.entry(SOURCE, name):
+                    parent = _parent(SOURCE, source.document)
+                    self._tally.put((SOURCE, name), parent, self._amounts(source))
 
     def _amounts(self, entry: Entry) -> Amounts:
         """What one object counts; one that is being deleted only what it has on air."""
@@ -179,6 +221,9 @@ class Quotas:
             amounts[COUNTED[entry.kind]] = 1
             if size := metadata_bytes(entry.spec):
                 amounts[METADATA] = size
+            if entry.kind in SHOWN_WITH_COLLECTION:
+                shown = 1 + (self._uses.of(entry) if entry.kind == SOURCE else 0)
+                amounts[RECORDS] = record_bytes(entry) * shown
         return amounts | (self._run(entry.spec, entry.status) if entry.kind == PROJECT else {})
 
     def _run(self, spec: JsonObject, status: JsonObject) -> dict[str, int]:
@@ -201,15 +246,15 @@ def _parent(kind: str, document: Document) -> Node:
     return COLLECTION, str(spec.get("collectionId"))
 
 
+def collection_text(limit: int, present: int) -> str:
+    """Says that the record of a collection would be too large."""
+    return (
+        f"the record of a collection may take {limit} bytes, where each project repeats its sources with "
+        f"their metadata, of which {present} are in use"
+    )
+
+
 def metadata_bytes(spec: JsonObject) -> int:
     """Bytes of an object's metadata as JSON; 0 where it has none."""
     metadata = spec.get("metadata")
-    if metadata in (None, {}):
-        return 0
-    try:
-        return len(orjson.dumps(metadata))
-    except orjson.JSONEncodeError:  # integers of more than 64 bits
-        try:
-            return len(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")).encode())
-        except RecursionError:  # written by kubectl, and nobody can say how large
-            return LARGEST_OBJECT
+    return 0 if metadata in (None, {}) else json_bytes(metadata)

@@ -17,6 +17,7 @@ from onair_api.wire.encode import encode_message
 from onair_api.wire.list_page import page_of
 from onair_api.wire.message import message_of
 from onair_api.wire.spec import created_spec, updated_spec
+from onair_api.writes.quota_enforcement import Quotas
 from onair_api.writes.removal import remove_all
 from onair_api.writes.writer import Writer
 from onair_crds.kube.store import Entry
@@ -36,7 +37,9 @@ class Collections:
         projects: Projects,
         sources: Sources,
         limits: LimitSettings,
+        quotas: Quotas,
     ) -> None:
+        self._quotas = quotas
         self._cluster = cluster
         self._writer = writer
         self._records = records
@@ -47,7 +50,8 @@ class Collections:
     async def list_collections(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """The caller's collections, with their projects and sources, oldest first."""
         entries = self._cluster.view.children(COLLECTION, *caller.identity.owner)
-        page = page_of(entries, message, lambda entry: entry.created)
+        size = self._quotas.collection_bytes
+        page = page_of(entries, message, lambda entry: entry.created, size=size)
         found = [await self._record(caller, entry) async for entry in in_steps(page.items)]
         return {"collections": found, **page.field}
 

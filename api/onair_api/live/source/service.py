@@ -21,6 +21,7 @@ from onair_api.wire.spec import created_spec, updated_spec
 from onair_api.writes.credential_secrets import was_refused
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import same
+from onair_api.writes.record_size import record_bytes
 from onair_api.writes.removal import remove_all
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import SpecChange, Writer
@@ -53,7 +54,7 @@ class Sources:
         """The sources of a collection, oldest first."""
         collection = await owned_collection(self._cluster, caller.identity, ids["collectionId"])
         entries = self._cluster.view.children(SOURCE, collection.name)
-        page = page_of(entries, message, lambda entry: entry.created)
+        page = page_of(entries, message, lambda entry: entry.created, size=record_bytes)
         found = [await self._record(caller, entry) async for entry in in_steps(page.items)]
         return {"sources": found, **page.field}
 

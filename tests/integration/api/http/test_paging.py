@@ -63,6 +63,37 @@ def test_every_list_has_pages(anna: User, lists: list[tuple[str, str | None, str
         assert found == [item[id_field] for item in whole]
 
 
+def test_a_page_of_large_items_ends_early_though_no_page_was_asked_for(
+    anna: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("onair_api.wire.list_page.MAX_PAGE_BYTES", 50_000)
+    metadata = {"a": "x" * 20_000}
+    address: JsonObject = {"rtmpPull": {"url": "rtmp://a.example/live"}}
+    collections = [anna.collection(metadata=metadata) for _ in range(3)]
+    path = f"/collection/{collections[0]}"
+    source = anna.ok("POST", f"{path}/source", {"address": address, "metadata": metadata})["source"][
+        "sourceId"
+    ]
+    for _ in range(4):
+        anna.ok("POST", f"{path}/source", {"address": address, "metadata": metadata})
+    show = anna.project(collections[0])
+    anna.ok("PUT", f"{show.path}/source/{source}", {})
+
+    def pages(path: str, name: str, id_field: str) -> list[list[str]]:
+        found: list[list[str]] = []
+        token = None
+        for _ in range(10):
+            items, token = listed(anna.call("GET", path + (f"?pageToken={token}" if token else "")), name)
+            found.append([item[id_field] for item in items])
+            if token is None:
+                break
+        return found
+
+    first, *others = collections
+    assert pages("/collection", "collections", "collectionId") == [[first], others]
+    assert [len(page) for page in pages(f"{path}/source", "sources", "sourceId")] == [2, 2, 1]
+
+
 @pytest.mark.parametrize(("query", "field"), [("pageSize=1001", "pageSize"), ("pageToken=x", "pageToken")])
 def test_a_wrong_page_is_refused(
     anna: User, lists: list[tuple[str, str | None, str]], query: str, field: str

@@ -112,3 +112,22 @@ def test_metadata_of_everything_counts_together(limited_user: User) -> None:
     limited_user.ok("PATCH", path, {"metadata": {"a": "x" * 800}})
     limited_user.ok("PATCH", path, {"metadata": {"a": "x"}})
     limited_user.project(collection, metadata={"a": "x" * 600})
+
+
+def test_large_sources_are_not_added_to_ever_more_projects(
+    limited: FacadeThread, sign_in: Callable[..., User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("onair_api.writes.quota_enforcement.MAX_COLLECTION_BYTES", 4000)
+    user = sign_in(facade=limited)
+    shows = [user.project()]
+    shows.append(user.project(shows[0].collection))
+    made = {**PUSHED, "metadata": {"a": "x" * 500}}
+    source = user.ok("POST", f"/collection/{shows[0].collection}/source", made)["source"]["sourceId"]
+    first, second = (f"{show.path}/source/{source}" for show in shows)
+    user.ok("PUT", first, {})
+    response = user.call("PUT", second, {})
+    assert (response.status_code, response.json()["code"]) == (429, 8), response.text
+    assert "the record of a collection may take 4000 bytes" in response.json()["message"]
+    assert response.headers["Retry-After"]
+    user.ok("DELETE", first)
+    user.ok("PUT", second, {})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onair_api.errors import InvalidArgument
-from onair_api.wire.list_page import MAX_LIST, Key, page_of
+from onair_api.wire.list_page import MAX_LIST, MAX_PAGE_BYTES, Key, page_of
 
 
 def key(item: str) -> Key:
@@ -40,6 +40,28 @@ def test_every_item_that_stays_is_on_one_page(names: set[str], size: int, random
         items = sorted((set(items) - gone) | {"new" + each for each in gone})
     assert len(found) == len(set(found))
     assert staying <= set(found)
+
+
+@given(
+    st.lists(st.sampled_from([1, MAX_PAGE_BYTES // 3, MAX_PAGE_BYTES, 3 * MAX_PAGE_BYTES]), max_size=12),
+    st.sampled_from(["", "3"]),
+)
+def test_a_page_ends_before_it_has_too_many_bytes_but_has_an_item(sizes: list[int], number: str) -> None:
+    items = [f"{place:02}" for place in range(len(sizes))]
+    found: list[str] = []
+    token = None
+    for _ in range(len(items) + 1):
+        message = {"pageSize": number, "pageToken": token}
+        page = page_of(items, message, key, size=lambda item: sizes[int(item)])
+        taken = [sizes[int(item)] for item in page.items]
+        assert len(taken) == 1 or sum(taken) <= MAX_PAGE_BYTES
+        found += page.items
+        token = page.next_token
+        if token is None:
+            break
+        following = sizes[len(found)]
+        assert sum(taken) + following > MAX_PAGE_BYTES or len(taken) == int(number)
+    assert found == items
 
 
 def test_a_list_without_an_order_of_its_own_goes_on_behind_the_last_item() -> None:

@@ -10,7 +10,8 @@ import pytest
 from onair_api.cache.view import View
 from onair_api.live.broadcast.run import is_on_air
 from onair_api.settings import QuotaPart, QuotaSettings, ServiceQuotaPart
-from onair_api.writes.quota_enforcement import LARGEST_OBJECT, QuotaExceeded, Quotas, metadata_bytes
+from onair_api.writes.quota_enforcement import QuotaExceeded, Quotas, metadata_bytes
+from onair_api.writes.record_size import LARGEST_OBJECT
 from onair_crds.contract.labels import SERVICE_ANNOTATION
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document
@@ -163,3 +164,78 @@ def test_revoked_tokens_count_for_their_service_until_their_records_are_gone() -
     there.view.remove("RevokedToken", records[0].name, records[0].uid)
     with there.quotas.revoking("s"):
         pass
+
+
+class CollectionOfCopies(ObjectsWithQuotas):
+    """A collection whose sources are large, and a project that is to have many of them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__({})
+        monkeypatch.setattr("onair_api.writes.quota_enforcement.MAX_COLLECTION_BYTES", 100_000)
+        self.at = self.collection("c")
+        for name in ("a", "b"):
+            self.source(name, 20_000)
+
+    def source(self, name: str, size: int, **metadata: Any) -> Entry:
+        return self.put("Source", name, self.source_spec(size), **metadata)
+
+    @staticmethod
+    def source_spec(size: int) -> Document:
+        return {"collectionId": "c", "metadata": "x" * size}
+
+    def project(self, name: str, *sources: str, **metadata: Any) -> Entry:
+        return self.put("Project", name, self.project_spec(*sources), **metadata)
+
+    @staticmethod
+    def project_spec(*sources: str) -> Document:
+        return {"collectionId": "c", "sources": [{"sourceId": each} for each in sources]}
+
+    @property
+    def kilobytes(self) -> int:
+        return self.quotas.collection_bytes(self.at) // 1000
+
+
+def test_a_source_counts_again_in_each_project_that_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = CollectionOfCopies(monkeypatch)
+    p = there.project("p", "a", "b")
+    assert 80 <= there.kilobytes < 83
+    q = there.project("q")
+    refused(there.quotas.changing(q, there.project_spec("a")), "may take 100000 bytes")
+    b = there.view.entry("Source", "b")
+    assert b
+    refused(there.quotas.changing(b, there.source_spec(30_000)), "the record of a collection")
+    with there.quotas.changing(p, there.project_spec("b")):
+        p = there.project("p", "b")
+    assert 60 <= there.kilobytes < 63
+    with there.quotas.changing(q, there.project_spec("a")):
+        refused(there.quotas.changing(p, there.project_spec("a", "b")))
+    there.view.remove("Project", "p", "Project-p")
+    assert 40 <= there.kilobytes < 43
+    for kind, name in (("Project", "q"), ("Source", "a"), ("Source", "b"), ("Collection", "c")):
+        there.view.remove(kind, name, f"{kind}-{name}")
+    assert there.quotas.idle
+
+
+def test_a_source_that_comes_after_its_project_counts_as_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = CollectionOfCopies(monkeypatch)
+    there.project("p", "late", "of another collection")
+    there.source("late", 10_000)
+    there.put("Source", "of another collection", {"collectionId": "d", "metadata": "x" * 10_000})
+    assert 60 <= there.kilobytes < 63
+    there.project("p", "late", deletionTimestamp="2026-01-01T00:00:00Z")
+    assert 50 <= there.kilobytes < 53
+
+
+def test_a_full_collection_is_operated_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a start or a stop adds to a project is not shown, and is never refused."""
+    there = CollectionOfCopies(monkeypatch)
+    monkeypatch.setattr("onair_api.writes.quota_enforcement.MAX_COLLECTION_BYTES", 10_000)
+    p = there.project("p", "a")
+    for wanted in (
+        {"broadcast": {"state": "Running", "id": "r"}},
+        {"broadcast": {"state": "Stopped", "stopped": "r" * 40}},
+        {"sources": [{"sourceId": "a", "trigger": {"start": "Or"}}]},
+    ):
+        with there.quotas.changing(p, {**p.spec, **wanted}):
+            pass
+    refused(there.quotas.creating("Source", {"spec": there.source_spec(1)}), "may take 10000 bytes")
