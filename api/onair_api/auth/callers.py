@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from onair_api.auth.api_keys import ApiKeys, Backend
 from onair_api.auth.identity import Identity
 from onair_api.auth.rate_limits import RateLimits
+from onair_api.auth.response_bytes import ResponseBytes
 from onair_api.auth.roles import Roles, authorize
 from onair_api.auth.tokens import Tokens
 from onair_api.auth.verified_token import Verified
@@ -54,11 +55,19 @@ class Caller:
 
 @dataclass(frozen=True)
 class Callers:
-    """Recognizes callers: tokens, API keys, and how often each may call."""
+    """Recognizes callers: tokens, API keys, how often each may call, how much each is sent at a time."""
 
     tokens: Tokens
     api_keys: ApiKeys
     rate_limits: RateLimits
+    responses: ResponseBytes = field(default_factory=ResponseBytes)
+
+
+def service_of(caller: object) -> str | None:
+    """The service that a request counts for; None without a credential."""
+    if isinstance(caller, Caller):
+        return caller.identity.service_id
+    return caller.service_id if isinstance(caller, Backend) else None
 
 
 class Access(ABC, Generic[C]):

@@ -8,9 +8,10 @@ import orjson
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from onair_api.auth.callers import Caller, Callers, CallHeaders
+from onair_api.auth.callers import Caller, Callers, CallHeaders, service_of
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.http.query import query_fields
+from onair_api.http.response_pieces import in_pieces
 from onair_api.http.responses import responder
 from onair_api.http.unknown_fields import Known, unknown_fields, warning_of
 from onair_api.operation import AnyOperation
@@ -31,6 +32,8 @@ class Endpoint:
         """
         self._caller = functools.partial(operation.access.caller, callers, operation.name)
         self._serve = functools.partial(operation.service.function, service)
+        self._responses = callers.responses
+        self._reads = operation.http.method == "GET"
         self._respond = responder(operation.http.response)
         self._has_body = operation.messages.has_body
         self._query = operation.messages.query
@@ -41,6 +44,8 @@ class Endpoint:
         caller = await self._caller(call_headers(scope))
         if isinstance(caller, Caller) and caller.renewed_token:
             scope.setdefault("state", {})["renewed_token"] = caller.renewed_token
+        if service_id := service_of(caller):
+            self._responses.check(service_id)
         message = await read_object(Request(scope, receive), self._limits) if self._has_body else {}
         warning = warning_of(unknown_fields(self._known, message)) if message else None
         if self._query:
@@ -48,7 +53,8 @@ class Endpoint:
         response = self._respond(await self._serve(caller, scope["path_params"], message), scope)
         if warning:
             response.headers["Warning"] = warning
-        await response(scope, receive, send)
+        with self._responses.sending(service_id, len(response.body), refused=self._reads):
+            await response(scope, receive, in_pieces(send))
 
 
 async def read_object(request: Request, limits: LimitSettings) -> JsonObject:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import ExitStack
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from connectrpc.code import Code as WireCode
@@ -25,6 +26,7 @@ from onair_api.auth.callers import CallHeaders
 from onair_api.connection.http_connection import transport_of
 from onair_api.errors import Code
 from onair_api.http.endpoint import call_headers
+from onair_api.http.response_pieces import in_pieces
 from onair_api.rpc.connect_errors import meaning_of, wire_error
 from onair_api.rpc.content_types import TEXTS, WEB, content_type_of, refusal_of
 from onair_api.rpc.message_forms import BINARY, JSON, Encoded, Form, Unparsed, form_of
@@ -49,6 +51,12 @@ class Call:
     form: Form
     outcome: Code | None = None
     """The error that the operation ended with."""
+    service_id: str | None = None
+    sending: ExitStack = field(default_factory=ExitStack)
+    """Ends with the response."""
+
+    def of_service(self, service_id: str) -> None:
+        self.service_id = service_id
 
 
 Serving = Callable[[Unparsed, RequestContext[Unparsed, Message]], Awaitable[Message]]
@@ -101,7 +109,8 @@ class Door:
         call = Call(call_headers(scope), transport_of(scope), form_of(content_type_of(scope)))
         token = _CALL.set(call)
         try:
-            await self._serve(scope, receive, send)
+            with call.sending:
+                await self._serve(scope, receive, in_pieces(send))
         finally:
             _CALL.reset(token)
             if call.outcome:
@@ -141,11 +150,18 @@ class Door:
     def _serving(self, method: Method) -> Serving:
         async def serve(request: Unparsed, context: RequestContext[Unparsed, Message]) -> Message:
             call = _CALL.get()
-            task = asyncio.create_task(method(call.headers, request, context.response_headers))
+            task = asyncio.create_task(
+                method(call.headers, request, context.response_headers, call.of_service)
+            )
             self._running.add(task)
             task.add_done_callback(self._ended)
             try:
-                return await asyncio.shield(task)
+                message = await asyncio.shield(task)
+                size = message.ByteSize()
+                call.sending.enter_context(
+                    method.responses.sending(call.service_id, size, refused=method.reads)
+                )
+                return message
             except Exception as error:  # noqa: BLE001 - the one place that must respond whatever happened
                 raise self._wire_error(error, call, method.operation, context) from None
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 import orjson
 from google.protobuf.message import Message
 
-from onair_api.auth.callers import Caller, Callers, CallHeaders
+from onair_api.auth.callers import Caller, Callers, CallHeaders, service_of
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.operation import AnyOperation, Filter, Flag, ResponseKind
 from onair_api.rpc.descriptors import messages_of
@@ -28,6 +28,8 @@ class Method:
         rpc = operation.rpc
         self.service, self.name = rpc.service, rpc.method or operation.name
         self.operation = operation.name
+        self.responses = callers.responses
+        self.reads = operation.http.method == "GET"
         self._caller = functools.partial(operation.access.caller, callers, operation.name)
         self._serve = functools.partial(operation.service.function, service)
         self._request, self._response = messages_of(self.service, self.name)
@@ -43,11 +45,16 @@ class Method:
         return f"/{self.service}/{self.name}"
 
     async def __call__(
-        self, headers: CallHeaders, request: Unparsed, added: MutableMapping[str, str]
+        self,
+        headers: CallHeaders,
+        request: Unparsed,
+        added: MutableMapping[str, str],
+        known: Callable[[str], None] = lambda _: None,
     ) -> Message:
         """
         Args:
             added: gets headers of the response, of one that is an error as well.
+            known: is called with the caller's service.
 
         Raises:
             Exception: whatever the service raises.
@@ -55,6 +62,9 @@ class Method:
         caller = await self._caller(headers)
         if isinstance(caller, Caller) and caller.renewed_token:
             added["authorization"] = f"Bearer {caller.renewed_token}"
+        if service_id := service_of(caller):
+            known(service_id)
+            self.responses.check(service_id)
         ids, message = self._split(request.json(self._request, self._json_depth))
         response = self._shown(await self._serve(caller, ids, message), added)
         built = self._response()

@@ -12,6 +12,7 @@ from tests.support.event_client import SignIn
 from tests.support.facade import FacadeThread, StartFacade, User, metric
 from tests.support.waiting import POLL_S, wait_for
 
+from onair_api.auth import response_bytes
 from onair_api.connection import http_connection
 
 LARGE = "x" * 200_000
@@ -122,6 +123,26 @@ def test_who_reads_nothing_of_little_is_cut_too(strict: FacadeThread, last: str)
         waits = [each for each in connections if each.transport.get_write_buffer_size()]
         wait_for(lambda: len(connections) <= before, "it is cut")
     assert not any(each.flow.write_paused for each in waits)
+
+
+def test_what_a_service_does_not_read_is_bounded_until_it_is_read_or_cut(
+    strict: FacadeThread, large: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each response is far more than sockets buffer, so it stays in the facade while nobody reads it."""
+    monkeypatch.setattr(response_bytes, "MAX_BYTES", int(2.5 * PROJECTS * len(LARGE)))
+    monkeypatch.setattr(http_connection, "UNREAD_TIMEOUT_S", 60.0)
+    request = get(large, "/live/v2/collection")
+    rpc = "/grpcweb/live/v2/live.v21.CollectionService/GetCollections"
+    with connected(strict, request) as first, connected(strict, request) as second:
+        for client in (first, second):
+            assert client.recv(4096).startswith(b"HTTP/1.1 200")
+        refused = large.call("GET", "/collection")
+        assert (refused.status_code, refused.json()["code"]) == (429, 8), refused.text
+        assert refused.headers["Retry-After"]
+        headers = {**large.headers, "Content-Type": "application/json"}
+        assert strict.http.post(rpc, headers=headers, content=b"{}").status_code == 429
+    wait_for(lambda: large.call("GET", "/collection").status_code == 200, "both are cut")
+    assert strict.http.post(rpc, headers=headers, content=b"{}").status_code == 200
 
 
 def test_of_too_many_idle_connections_the_oldest_are_closed_and_nobody_is_who_is_served(

@@ -19,5 +19,5 @@ def projects() -> ScriptedProjects:
 @pytest.fixture
 def door(projects: ScriptedProjects) -> Door:
     limits = LimitSettings(body_bytes=2048)
-    callers: Callers = None  # type: ignore[assignment]
+    callers = Callers(None, None, None)  # type: ignore[arg-type]
     return Door([Method(operation(ByAnybody()), projects, callers, limits)], limits)

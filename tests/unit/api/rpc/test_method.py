@@ -52,7 +52,7 @@ def method(
         docs=Docs("layouts", "", ""),
         service=ServiceMethod(RecordingLayouts, RecordingLayouts.serve),
     )
-    callers: Callers = None  # type: ignore[assignment]
+    callers = Callers(None, None, None)  # type: ignore[arg-type]
     return Method(operation, service, callers, LimitSettings())
 
 
