@@ -113,9 +113,11 @@ class SourceRelay:
             timeout=aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S)
         )
         try:
-            async with self._session.ws_connect(
-                url, headers=headers, heartbeat=HEARTBEAT_S, max_msg_size=MAX_RECORD, timeout=timeout
-            ) as gateway:
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                gateway = await self._session.ws_connect(
+                    url, headers=headers, heartbeat=HEARTBEAT_S, max_msg_size=MAX_RECORD, timeout=timeout
+                )
+            async with gateway:
                 await until_one_ends(_pass_on(gateway, page), _listen(page))
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             log("source.unavailable", source=source.id, error=type(error).__name__)

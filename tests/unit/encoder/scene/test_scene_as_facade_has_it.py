@@ -188,8 +188,6 @@ def batches(draw: st.DrawFn, layers: LayersById, scene: bool) -> list[LayerOpera
             after = applied(now, [operation], scene=scene).layers
         except RpcError:
             continue
-        if isinstance(operation, Delete) and operation.id in after:
-            continue
         now = after
         found.append(operation)
     return found

@@ -13,6 +13,7 @@ from tests.support.loopback_server import on_loopback
 
 from onair_crds.contract.program import ProgramSource
 from onair_encoder.loopback import serve
+from onair_encoder.sources import source_relay
 from onair_encoder.sources.source_relay import SCRIPTS, SourceRelay
 
 
@@ -152,3 +153,25 @@ async def test_the_script_is_for_pages_from_anywhere_but_names_are_refused(
         assert response.status in (404, 405)
     async with session.get(f"{relay[1]}/sources/source.js", headers={"Host": "evil.test"}) as response:
         assert response.status == 421
+
+
+async def test_a_gateway_that_takes_the_connection_and_never_responds_is_given_up(
+    relay: tuple[SourceRelay, str], session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_relay, "CONNECT_TIMEOUT_S", 0.2)
+    asked = asyncio.Event()
+
+    async def hang(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await gone.wait()
+        writer.close()
+
+    gone = asyncio.Event()
+    server = await asyncio.start_server(hang, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    relay[0].want([camera(f"http://{host}:{port}")])
+    async with asyncio.timeout(10), session.ws_connect(f"{relay[1]}/sources/camera") as page:
+        await asked.wait()
+        assert (await page.receive()).type is aiohttp.WSMsgType.CLOSE
+    gone.set()
+    server.close()
