@@ -54,6 +54,10 @@ class SubscriptionIndex(Generic[Receiver]):
             if not names:
                 del self._scopes[scope]
 
+    def comparisons(self, target: Target) -> int:
+        """How many patterns an event is compared with one after another, at the most."""
+        return sum(len(names.wild) for scope in scopes_around(target) if (names := self._scopes.get(scope)))
+
     def takes(self, name: str, target: Target) -> bool:
         """Returns whether any subscription takes an event."""
         return any(

@@ -34,10 +34,15 @@ class ClosedSession:
 
     _index: SubscriptionIndex[None] | None = field(default=None, compare=False)
 
-    def takes(self, event: Event) -> bool:
+    @property
+    def index(self) -> SubscriptionIndex[None]:
+        """Finds whether its subscriptions take an event."""
         if self._index is None:
             self._index = index_of(self.subscriptions)
-        return self._index.takes(event.name, event.target)
+        return self._index
+
+    def takes(self, event: Event) -> bool:
+        return self.index.takes(event.name, event.target)
 
     def json(self) -> JsonObject:
         return {
@@ -80,6 +85,18 @@ class ResumedSession:
     """New subscriptions that were given what they missed."""
     looked_at: int = 0
     """How many events were looked at for it."""
+    compared: int = 0
+    """How many comparisons were made for it."""
+
+    given_index: SubscriptionIndex[None] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.given_index = index_of(self.given)
+
+    def give(self, subscription: Subscription) -> None:
+        """Notes that a new subscription is given what it missed."""
+        self.given.append(subscription)
+        self.given_index.add(subscription, None)
 
     def has(self, event: Event) -> bool:
         """Returns whether it received a live event before it closed: this replica may be behind the other."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from onair_api.access.audiences import AudienceKey
 from onair_api.event.event import Event, Position
-from onair_api.event.replay.event_index import EventIndex, Numbered
+from onair_api.event.replay.event_index import Comparing, EventIndex, Numbered, unlimited
 from onair_api.event.subscription import Subscription
 
 CLOCK_SKEW_S = 1.0
@@ -29,11 +29,15 @@ class Found:
     """Kept events, not looked at one by one yet."""
 
     parts: list[deque[Numbered]]
-    """Each in order of arrival; they may overlap."""
+    """Each in order of arrival, of one name and one target; they may overlap."""
 
     @property
     def size(self) -> int:
         return sum(map(len, self.parts))
+
+    def where(self, taken: Callable[[Event], bool]) -> Found:
+        """Those whose name and target are taken."""
+        return Found([part for part in self.parts if taken(part[0][1])])
 
     def after(self, positions: Mapping[str, Position]) -> Iterator[Event]:
         """Those of the named sources after their positions, in order of arrival."""
@@ -102,9 +106,14 @@ class ReplayBuffer:
             return False
         return start.position <= position or start.at <= at - CLOCK_SKEW_S
 
-    def find(self, audiences: Collection[AudienceKey], subscription: Subscription) -> Found:
+    def find(
+        self,
+        audiences: Collection[AudienceKey],
+        subscription: Subscription,
+        comparing: Comparing = unlimited,
+    ) -> Found:
         """The events that a subscription of sessions of these audiences takes."""
-        return Found(self._index.find(audiences, subscription))
+        return Found(self._index.find(audiences, subscription, comparing))
 
     def _exceeds_bounds(self, now: float) -> bool:
         oldest, _ = self._events[0]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 
 from onair_api.access.audiences import Visibility
 from onair_api.event.event import LAYOUT_FAMILY, Event, Position
 from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession, Unsent
-from onair_api.event.replay.recent_events import ReplayBuffer
+from onair_api.event.replay.recent_events import Found, ReplayBuffer
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.subscription import Subscription
-from onair_api.event.subscription_index import index_of
+from onair_api.event.subscription_index import SubscriptionIndex
 
 LOOKS = 2
 """An event is looked at for so many subscriptions of a session: those of real clients overlap little."""
+COMPARISONS = 16
+"""Of names with patterns: they take as long as a look at one event."""
 
 
 class TooManyEvents(Exception):
@@ -80,20 +83,17 @@ class Replayer:
         Those that an earlier one was given are left out.
 
         Raises:
-            TooManyEvents: the session's subscriptions overlap so much that no more is looked at.
+            TooManyEvents: the session's subscriptions overlap so much, or have so many patterns, that no more
+                is looked at.
         """
-        found = self._buffer.find(visibility.keys, subscription)
-        resumed.looked_at += found.size
-        if resumed.looked_at > LOOKS * self._buffer.max_events:
-            raise TooManyEvents
-        had = index_of(resumed.given) if found.size else None
-        resumed.given.append(subscription)
-        for event in found.after(resumed.closed.positions):
-            if (
-                (visibility.sees_layouts or event.family != LAYOUT_FAMILY)
-                and resumed.closed.takes(event)
-                and not (had and had.takes(event.name, event.target))
-            ):
+        found = self._find(resumed, visibility, subscription)
+        had, closed = resumed.given_index, resumed.closed
+        wanted = found.where(
+            lambda event: self._takes(resumed, closed.index, event) and not self._takes(resumed, had, event)
+        )
+        resumed.give(subscription)
+        for event in wanted.after(closed.positions):
+            if visibility.sees_layouts or event.family != LAYOUT_FAMILY:
                 yield event
 
     def _has_more(self, resumed: ResumedSession, visibility: Visibility) -> bool:
@@ -101,18 +101,42 @@ class Replayer:
         if resumed.until < time.monotonic():
             return False
         left = set(resumed.closed.subscriptions).difference(resumed.given)
-        given = index_of(resumed.given)
-        for subscription in left:
-            found = self._buffer.find(visibility.keys, subscription)
-            resumed.looked_at += found.size
-            if resumed.looked_at > LOOKS * self._buffer.max_events:
-                return True
-            for event in found.after(resumed.closed.positions):
-                if (visibility.sees_layouts or event.family != LAYOUT_FAMILY) and not given.takes(
-                    event.name, event.target
-                ):
-                    return True
+        given = resumed.given_index
+        try:
+            for subscription in left:
+                found = self._find(resumed, visibility, subscription)
+                missed = found.where(lambda event: not self._takes(resumed, given, event))
+                for event in missed.after(resumed.closed.positions):
+                    if visibility.sees_layouts or event.family != LAYOUT_FAMILY:
+                        return True
+        except TooManyEvents:
+            return True
         return False
+
+    def _find(self, resumed: ResumedSession, visibility: Visibility, subscription: Subscription) -> Found:
+        """What a subscription takes, within what one session may have looked at and compared.
+
+        Raises:
+            TooManyEvents: it is more than that.
+        """
+        found = self._buffer.find(visibility.keys, subscription, partial(self._compare, resumed))
+        resumed.looked_at += found.size
+        self._compare(resumed, 0)
+        return found
+
+    def _takes(self, resumed: ResumedSession, index: SubscriptionIndex[None], event: Event) -> bool:
+        self._compare(resumed, index.comparisons(event.target))
+        return index.takes(event.name, event.target)
+
+    def _compare(self, resumed: ResumedSession, comparisons: int) -> None:
+        """Counts comparisons before they are made.
+
+        Raises:
+            TooManyEvents: no more are made.
+        """
+        resumed.compared += comparisons
+        if resumed.looked_at + resumed.compared / COMPARISONS > LOOKS * self._buffer.max_events:
+            raise TooManyEvents
 
     def _positions(self, sources: Iterable[str], unsent: Iterable[Event]) -> dict[str, Position]:
         """Positions that a session reached: this replica's, except for events that wait for its reader."""

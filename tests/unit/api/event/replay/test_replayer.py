@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Collection
@@ -10,17 +11,23 @@ import pytest
 
 from onair_api.access.audiences import Visibility, owner_key
 from onair_api.access.target import Target
+from onair_api.event import names, subscription_index
 from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position
+from onair_api.event.names import WildPattern
+from onair_api.event.replay import event_index
 from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession, Unsent
 from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.event.replay.replayer import Replayer, TooManyEvents
+from onair_api.event.replay.replayer import COMPARISONS, LOOKS, Replayer, TooManyEvents
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.subscription import Subscription
 
 OWN = owner_key("s", "u")
 ALL = Visibility("u", (OWN,), sees_layouts=True)
 EVERYTHING = Subscription("*", Target(), Target())
+ELSEWHERE = Subscription("elsewhere", Target(), Target())
 NOTHING = Unsent([])
+MOST_EVENTS = 100
+MOST_COMPARISONS = COMPARISONS * LOOKS * MOST_EVENTS
 
 
 def event(number: int, name: str = "e", family: str = LIVE_FAMILY) -> Event:
@@ -28,7 +35,7 @@ def event(number: int, name: str = "e", family: str = LIVE_FAMILY) -> Event:
 
 
 def replayer(*events: Event) -> Replayer:
-    buffer = ReplayBuffer(60, 100, 1000)
+    buffer = ReplayBuffer(60, MOST_EVENTS, 1000)
     buffer.start("Project", Position(10), time.time())
     for each in events:
         buffer.add(each, time.time())
@@ -85,6 +92,95 @@ def test_subscriptions_that_overlap_beyond_measure_are_told_that_events_were_los
         list(replay.missed(resumed, ALL, EVERYTHING))
 
 
+class Comparisons:
+    """Counts how often a name is compared with a pattern."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.made = 0
+        for module in (event_index, subscription_index):
+            patch.setattr(module, "matches_wild", self._matches)
+
+    def _matches(self, pieces: WildPattern, name: str) -> bool:
+        self.made += 1
+        return names.matches_wild(pieces, name)
+
+
+@pytest.fixture
+def comparisons(monkeypatch: pytest.MonkeyPatch) -> Comparisons:
+    return Comparisons(monkeypatch)
+
+
+def permuted(patterns: list[str], many: int) -> list[Subscription]:
+    """Subscriptions to the same patterns in different orders, each another."""
+    turned = (patterns[number:] + patterns[:number] for number in range(many))
+    return [Subscription("|".join(each), Target(), Target()) for each in turned]
+
+
+def test_a_session_that_goes_with_patterns_that_match_nothing_is_not_compared_without_end(
+    comparisons: Comparisons,
+) -> None:
+    replay = replayer(*(event(11 + number, f"e{number}") for number in range(MOST_EVENTS)))
+    resumed = resumed_with(*permuted([f"*{number}x" for number in range(64)], 64), given=[ELSEWHERE])
+    closed = closed_after(resumed, replay, ELSEWHERE)
+    assert comparisons.made <= MOST_COMPARISONS
+    assert closed
+    assert closed.lost, "what was not looked for may have been missed"
+
+
+def test_each_subscription_with_patterns_that_match_nothing_counts(comparisons: Comparisons) -> None:
+    replay = replayer(*(event(11 + number, f"e{number}") for number in range(MOST_EVENTS)))
+    resumed = resumed_with(EVERYTHING)
+    told = 0
+    for number in range(64):
+        other = Subscription(f"*{number}x", Target(), Target())
+        try:
+            assert list(replay.missed(resumed, ALL, other)) == []
+        except TooManyEvents:
+            told += 1
+    assert comparisons.made <= MOST_COMPARISONS
+    assert told
+
+
+def test_patterns_that_many_subscriptions_have_are_compared_once(comparisons: Comparisons) -> None:
+    replay = replayer(*(event(11 + number, f"e{number}") for number in range(MOST_EVENTS)))
+    subscriptions = [Subscription(f"*1x|*2x|*3x|{number}", Target(), Target()) for number in range(60)]
+    resumed = resumed_with(*subscriptions)
+    for each in subscriptions[:30]:
+        assert list(replay.missed(resumed, ALL, each)) == []
+    closed = closed_after(resumed, replay, *subscriptions[:30])
+    assert closed
+    assert not closed.lost
+    assert comparisons.made == 3 * MOST_EVENTS
+
+
+def test_only_names_that_begin_like_a_pattern_are_compared(comparisons: Comparisons) -> None:
+    replay = replayer(*(event(11 + number, f"{number % 10}:{number}") for number in range(MOST_EVENTS)))
+    sevens = Subscription("7:*5|7:*7", Target(), Target())
+    assert len(missed(replay, 10, sevens)) == 10
+    assert comparisons.made == 2 * 10
+
+
+def test_what_a_closed_session_did_not_take_is_compared_once_for_each_name(comparisons: Comparisons) -> None:
+    (former,) = permuted(["x*1", "x*2", "x*3", "x*4"], 1)
+    alike = replayer(*(event(11 + number, f"e{number % 5}") for number in range(MOST_EVENTS)))
+    assert list(alike.missed(resumed_with(former), ALL, EVERYTHING)) == []
+    assert comparisons.made == 4 * 5
+    (former,) = permuted([f"x*{number}" for number in range(64)], 1)
+    different = replayer(*(event(11 + number, f"e{number}") for number in range(MOST_EVENTS)))
+    with pytest.raises(TooManyEvents):
+        list(different.missed(resumed_with(former), ALL, EVERYTHING))
+    assert comparisons.made <= 4 * 5 + MOST_COMPARISONS
+
+
+def test_what_is_looked_at_to_find_nothing_counts() -> None:
+    targets = [Target("c", f"p{number}") for number in range(MOST_EVENTS)]
+    replay = replayer(*(dataclasses.replace(event(11 + n), target=each) for n, each in enumerate(targets)))
+    resumed = resumed_with(*permuted([f"x{number}" for number in range(64)], 64), given=[ELSEWHERE])
+    closed = closed_after(resumed, replay, ELSEWHERE)
+    assert closed
+    assert closed.lost
+
+
 def test_what_its_reader_did_not_take_counts_as_missed() -> None:
     replay = replayer(event(11), event(12))
     closed = replay.closed_session(ALL, [EVERYTHING], None, ["Project"], Unsent([event(12)]), behind_s=0.0)
@@ -116,9 +212,11 @@ def closed_after(
     return replay.closed_session(ALL, subscriptions, resumed, ["Project"], NOTHING, behind_s=0.0)
 
 
-def resumed_with(*subscriptions: Subscription, for_s: float = 60) -> ResumedSession:
+def resumed_with(
+    *subscriptions: Subscription, for_s: float = 60, given: Collection[Subscription] = ()
+) -> ResumedSession:
     closed = ClosedSession({"Project": Position(10)}, [*subscriptions], time.time())
-    return ResumedSession(closed, time.monotonic() + for_s)
+    return ResumedSession(closed, time.monotonic() + for_s, given=[*given])
 
 
 def test_a_session_that_never_subscribed_again_keeps_what_it_came_back_with() -> None:
