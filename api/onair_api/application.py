@@ -80,8 +80,9 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     )
     app.state.services = services
     responses.install(app)
-    routes.install(app, OPERATIONS, services.of, services.callers, settings.limits, schemas())
-    rpc_routes.install(app, OPERATIONS, services.of, services.callers, settings.limits)
+    installed = OPERATIONS, services.of, services.callers, settings.limits, schemas()
+    routes.install(app, *installed)
+    rpc_routes.install(app, *installed)
     webhooks = RoomWebhooks(services.room_admission, services.room_values, services.events.rooms)
     hls_previews.install(app, services.hls_previews)
     room_routes.install(app, services.room_admission, webhooks, settings.limits)

@@ -26,7 +26,7 @@ from onair_api.http.responses import NEXT_PAGE
 from onair_api.operation import AnyOperation, Flag, ResponseKind, StreamOperation
 from onair_api.operations import OPERATIONS
 from onair_api.rpc.descriptors import messages_of
-from onair_api.rpc.json_form import fields_of, json_of
+from onair_api.rpc.json_form import fields_of
 from onair_crds.shapes import JsonObject
 
 HTTP, RPC = "http", "rpc"
@@ -188,7 +188,7 @@ def _request(
     except json_format.ParseError as error:
         no_field = "has no field named" in str(error)
         raise NotSent(Reason.NO_FIELD if no_field else Reason.OTHER_TYPE) from error
-    if not _only_has(json_of(message), whole):
+    if not _only_has(rpc.json_of(message), whole):
         raise NotSent(Reason.NEVER_ABSENT)
     return message
 
@@ -230,7 +230,7 @@ def _as_http(operation: AnyOperation, name: str, reply: rpc.Reply) -> httpx.Resp
 
 def shown(message: Message) -> JsonObject:
     """A message as HTTP shows it: lists are there if empty, one integer is a text."""
-    found = json_of(message)
+    found = rpc.json_of(message)
     for field in fields_of(message.DESCRIPTOR):
         value = getattr(message, field.name)
         if field.repeated and (value or field.json_name not in LEFT_OUT):

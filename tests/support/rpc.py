@@ -11,8 +11,11 @@ import httpx
 from google.protobuf.message import Message
 from google.rpc import status_pb2
 
+from onair_api.rpc import json_form
 from onair_api.rpc.descriptors import messages_of
 from onair_api.rpc.routes import root_of
+from onair_crds.runtime.steps import at_once
+from onair_crds.shapes import JsonObject
 
 WEB = "application/grpc-web+proto"
 TRAILERS = 0x80
@@ -91,3 +94,8 @@ def response_of(reply: Reply, service: str, method: str) -> Message:
     assert reply.status == 0, reply.text
     (data,) = reply.messages
     return messages_of(service, method).response.FromString(data)
+
+
+def json_of(message: Message) -> JsonObject:
+    """The fields of a message, as services take them."""
+    return at_once(json_form.json_of(message))

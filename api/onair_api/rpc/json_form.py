@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
+from onair_api.rpc.list_bounds import UNBOUNDED, ListBounds
 from onair_api.rpc.well_known import VALUE, WELL_KNOWN
-from onair_crds.runtime.steps import in_steps
+from onair_crds.runtime.steps import Steps, in_steps
 from onair_crds.shapes import JsonObject
 
 _ABSENT = object()
@@ -75,8 +76,8 @@ _NUMBERS = frozenset(
 )
 
 
-def json_of(message: Message) -> JsonObject:
-    """The fields that a message has.
+def json_of(message: Message, bounds: ListBounds = UNBOUNDED) -> Steps[JsonObject]:
+    """The fields that a message has, item by item of its lists: of one that is too long, one too many.
 
     A number or a boolean that cannot be absent is there, zero included; an empty text or list, and the zero
     of an enumeration, are not.
@@ -87,22 +88,34 @@ def json_of(message: Message) -> JsonObject:
     found: JsonObject = {}
     for field in fields_of(message.DESCRIPTOR):
         value = getattr(message, field.name)
+        below = bounds.of(field.json_name)
         if field.repeated:
-            if value:
-                found[field.json_name] = [_json(field, each) for each in value]
-        elif field.presence:
-            if message.HasField(field.name):
-                found[field.json_name] = _json(field, value)
-        elif value or field.kind in _NUMBERS:
-            found[field.json_name] = _json(field, value)
+            if not value:
+                continue
+            items = below.cut(value)
+            if field.kind == FieldDescriptor.CPPTYPE_MESSAGE:
+                found[field.json_name] = listed = []
+                for each in items:
+                    yield
+                    listed.append((yield from _json_of_part(field, each, below)))
+            else:
+                found[field.json_name] = [_json_of_scalar(field, each) for each in items]
+        elif not (message.HasField(field.name) if field.presence else value or field.kind in _NUMBERS):
+            continue
+        elif field.kind == FieldDescriptor.CPPTYPE_MESSAGE:
+            found[field.json_name] = yield from _json_of_part(field, value, below)
+        else:
+            found[field.json_name] = _json_of_scalar(field, value)
     return found
 
 
-def _json(field: Field, value: Any) -> Any:
+def _json_of_part(field: Field, value: Any, bounds: ListBounds) -> Steps[Any]:
+    well_known = WELL_KNOWN.get(field.message)
+    return well_known.json(value, field.json_name) if well_known else json_of(value, bounds)
+
+
+def _json_of_scalar(field: Field, value: Any) -> Any:
     match field.kind:
-        case FieldDescriptor.CPPTYPE_MESSAGE:
-            well_known = WELL_KNOWN.get(field.message)
-            return well_known.json(value, field.json_name) if well_known else json_of(value)
         case FieldDescriptor.CPPTYPE_ENUM:
             return field.names.get(value, value)
         case FieldDescriptor.CPPTYPE_FLOAT:
@@ -121,30 +134,37 @@ def shortest(value: float) -> float:
     return value
 
 
-def known_json(fields: tuple[Field, ...], value: JsonObject) -> JsonObject:
+def known_json(
+    fields: tuple[Field, ...], value: JsonObject, bounds: ListBounds = UNBOUNDED
+) -> Steps[JsonObject]:
     """The fields of proto JSON that a message has, under one spelling and with names of enumerations.
 
-    What is in them is as it came: services check it, as they do what comes over HTTP.
+    What is in them is as it came: services check it, as they do what comes over HTTP. It goes item by item of
+    lists: of one that is too long, one too many.
     """
     found: JsonObject = {}
     for field in fields:
         given = value.get(field.json_name, value.get(field.name, _ABSENT))
-        if given is not _ABSENT:
-            found[field.json_name] = _known(field, given)
+        if given is _ABSENT:
+            continue
+        below = bounds.of(field.json_name)
+        if not (field.numbers or (field.descriptor and field.message not in WELL_KNOWN)):
+            found[field.json_name] = given
+        elif field.repeated and isinstance(given, list):
+            found[field.json_name] = listed = []
+            for each in below.cut(given):
+                yield
+                listed.append((yield from _known(field, each, below)))
+        else:
+            found[field.json_name] = yield from _known(field, given, below)
     return found
 
 
-def _known(field: Field, given: Any) -> Any:
-    if field.repeated and isinstance(given, list):
-        return [_known_one(field, each) for each in given]
-    return _known_one(field, given)
-
-
-def _known_one(field: Field, given: Any) -> Any:
+def _known(field: Field, given: Any, bounds: ListBounds) -> Steps[Any]:
+    if field.descriptor and isinstance(given, dict):
+        return (yield from known_json(fields_of(field.descriptor), given, bounds))
     if field.numbers and isinstance(given, int) and not isinstance(given, bool):
         return field.names.get(given, given)
-    if field.descriptor and field.message not in WELL_KNOWN and isinstance(given, dict):
-        return known_json(fields_of(field.descriptor), given)
     return given
 
 

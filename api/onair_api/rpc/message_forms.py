@@ -15,7 +15,9 @@ from google.protobuf.message import DecodeError, Message
 
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.rpc.json_form import fields_of, fill, json_of, known_json
+from onair_api.rpc.list_bounds import UNBOUNDED, ListBounds
 from onair_api.wire.depth import is_deeper_than
+from onair_crds.runtime.steps import Steps, at_once, done
 from onair_crds.shapes import JsonObject
 
 
@@ -26,16 +28,17 @@ class Unparsed:
     data: bytes
     form: Form
 
-    def json(self, kind: type[Message], depth: int) -> JsonObject:
-        """The fields that it has, as services take them.
+    async def json(self, kind: type[Message], depth: int, bounds: ListBounds = UNBOUNDED) -> JsonObject:
+        """The fields that it has, as services take them; others have their turns meanwhile.
 
         Args:
             depth: up to which JSON may be nested.
+            bounds: of lists. Of one that is longer no more is there than shows it.
 
         Raises:
             InvalidArgument: it is no message of this kind.
         """
-        return self.form.json(self.data, kind, depth)
+        return await done(self.form.json(self.data, kind, depth, bounds))
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,9 @@ class Form(Codec[Message | Encoded, Unparsed], ABC):
         """A message with the fields of a response."""
 
     @abstractmethod
-    def json(self, data: bytes, kind: type[Message], depth: int) -> JsonObject:
+    def json(
+        self, data: bytes, kind: type[Message], depth: int, bounds: ListBounds = UNBOUNDED
+    ) -> Steps[JsonObject]:
         """The fields of a message."""
 
 
@@ -80,14 +85,16 @@ class BinaryForm(Form):
         fill(message, value)
         return self.written(message)
 
-    def json(self, data: bytes, kind: type[Message], depth: int) -> JsonObject:
+    def json(
+        self, data: bytes, kind: type[Message], depth: int, bounds: ListBounds = UNBOUNDED
+    ) -> Steps[JsonObject]:
         """Protobuf's parser follows a hundred levels, which are fewer than JSON may have."""
         try:
             message = kind.FromString(data)
         except DecodeError:  # whose text is of the library's inside
             name = kind.DESCRIPTOR.full_name
             raise InvalidArgument(Violation("", f"the message is no valid {name}")) from None
-        return json_of(message)
+        return (yield from json_of(message, bounds))
 
 
 class JsonForm(Form):
@@ -104,9 +111,11 @@ class JsonForm(Form):
 
         What the message has no field for is left out.
         """
-        return orjson.dumps(known_json(fields_of(kind.DESCRIPTOR), value))
+        return orjson.dumps(at_once(known_json(fields_of(kind.DESCRIPTOR), value)))
 
-    def json(self, data: bytes, kind: type[Message], depth: int) -> JsonObject:
+    def json(
+        self, data: bytes, kind: type[Message], depth: int, bounds: ListBounds = UNBOUNDED
+    ) -> Steps[JsonObject]:
         try:
             value = orjson.loads(data or b"{}")
         except orjson.JSONDecodeError:
@@ -115,7 +124,7 @@ class JsonForm(Form):
             raise InvalidArgument(Violation("", "the message must be a JSON object"))
         if is_deeper_than(value, depth):
             raise InvalidArgument(Violation("", f"the message is nested deeper than {depth} levels"))
-        return known_json(fields_of(kind.DESCRIPTOR), value)
+        return (yield from known_json(fields_of(kind.DESCRIPTOR), value, bounds))
 
 
 BINARY, JSON = BinaryForm(), JsonForm()

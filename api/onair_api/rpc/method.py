@@ -14,8 +14,10 @@ from onair_api.errors import InvalidArgument, Violation
 from onair_api.operation import AnyOperation, Filter, Flag, ResponseKind
 from onair_api.rpc.descriptors import messages_of
 from onair_api.rpc.json_form import filled
+from onair_api.rpc.list_bounds import UNBOUNDED, ListBounds, list_bounds
 from onair_api.rpc.message_forms import Unparsed
 from onair_api.settings import LimitSettings
+from onair_api.wire.schema import Schemas
 from onair_crds.shapes import JsonObject
 
 
@@ -23,8 +25,17 @@ class Method:
     """Serves one operation, as HTTP's endpoint does: in the same order, by the same service."""
 
     def __init__(
-        self, operation: AnyOperation, service: object, callers: Callers, limits: LimitSettings
+        self,
+        operation: AnyOperation,
+        service: object,
+        callers: Callers,
+        limits: LimitSettings,
+        schemas: Schemas,
     ) -> None:
+        """
+        Args:
+            schemas: of the messages.
+        """
         rpc = operation.rpc
         self.service, self.name = rpc.service, rpc.method or operation.name
         self.operation = operation.name
@@ -39,6 +50,9 @@ class Method:
         self._kind = operation.http.response
         self._items = rpc.items
         self._json_depth = limits.json_depth
+        messages = operation.messages
+        asked = list_bounds(str(messages.request), schemas) if messages.has_body else UNBOUNDED
+        self.bounds = ListBounds(None, {self._body: asked}) if self._body else asked
 
     @property
     def path(self) -> str:
@@ -65,7 +79,8 @@ class Method:
         if service_id := service_of(caller):
             known(service_id)
             self.responses.check(service_id)
-        ids, message = self._split(request.json(self._request, self._json_depth))
+        fields = await request.json(self._request, self._json_depth, self.bounds)
+        ids, message = self._split(fields)
         response = self._shown(await self._serve(caller, ids, message), added)
         built = self._response()
         await filled(built, response)

@@ -16,6 +16,7 @@ from onair_api.rpc.door import Door
 from onair_api.rpc.method import Method
 from onair_api.rpc.stream import StreamMethod
 from onair_api.settings import LimitSettings
+from onair_api.wire.schema import Schemas
 
 PREFIXES = {"live.v21": "live", "apis.layout.v2": "layout", "apis.event.v2": "event"}
 """Of the paths, by package."""
@@ -28,16 +29,18 @@ def install(
     service: Callable[[type[Any]], Any],
     callers: Callers,
     limits: LimitSettings,
+    schemas: Schemas,
 ) -> None:
     """Adds the methods of every operation, and what responds to methods that are not there.
 
     Args:
         service: gives the running service of a class.
+        schemas: of the messages.
     """
     methods: list[Method | StreamMethod] = [
         StreamMethod(each, service(MessageStreams), limits)
         if isinstance(each, StreamOperation)
-        else Method(each, service(each.service.owner), callers, limits)
+        else Method(each, service(each.service.owner), callers, limits, schemas)
         for each in operations
     ]
     door = Door(methods, limits)

@@ -59,7 +59,7 @@ class StreamMethod:
 
     async def _read(self, stream: MessageStream, requests: AsyncIterator[Unparsed]) -> None:
         async for request in requests:
-            await stream.take(request.json(self._request, self._json_depth))
+            await stream.take(await request.json(self._request, self._json_depth))
 
 
 def _end_if_failed(stream: MessageStream, reading: asyncio.Task[None]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from google.protobuf.json_format import ParseError
 
 from onair_api.errors import InvalidArgument, Violation
+from onair_crds.runtime.steps import Steps
 from onair_crds.shapes import JsonObject
 
 DEEPEST = 30
@@ -18,27 +19,61 @@ EXACT_INTEGERS = 2**53
 """Up to which a double holds every integer."""
 
 
-def _json_of_value(value: Any, name: str) -> Any:
-    match value.WhichOneof("kind"):
+STEP = 64
+"""Values of one list or object that are converted at a time."""
+_CONTAINERS = ("struct_value", "list_value")
+
+
+def _json_of_value(value: Any, name: str) -> Steps[Any]:
+    kind = value.WhichOneof("kind")
+    if kind in _CONTAINERS:
+        return (yield from _json_of_container(value, kind, name))
+    return _json_of_scalar(value, kind, name)
+
+
+def _json_of_container(value: Any, kind: str, name: str) -> Steps[Any]:
+    if kind == "struct_value":
+        return (yield from _json_of_struct(value.struct_value, name))
+    return (yield from _json_of_list(value.list_value, name))
+
+
+def _json_of_struct(value: Any, name: str) -> Steps[JsonObject]:
+    found: JsonObject = {}
+    for key, each in value.fields.items():
+        if not len(found) % STEP:
+            yield
+        kind = each.WhichOneof("kind")
+        found[key] = (
+            (yield from _json_of_container(each, kind, name))
+            if kind in _CONTAINERS
+            else _json_of_scalar(each, kind, name)
+        )
+    return found
+
+
+def _json_of_list(value: Any, name: str) -> Steps[list[Any]]:
+    found: list[Any] = []
+    for each in value.values:
+        if not len(found) % STEP:
+            yield
+        kind = each.WhichOneof("kind")
+        found.append(
+            (yield from _json_of_container(each, kind, name))
+            if kind in _CONTAINERS
+            else _json_of_scalar(each, kind, name)
+        )
+    return found
+
+
+def _json_of_scalar(value: Any, kind: str | None, name: str) -> Any:
+    match kind:
         case "number_value":
             return _number(value.number_value, name)
         case "string_value":
             return value.string_value
         case "bool_value":
             return value.bool_value
-        case "struct_value":
-            return _json_of_struct(value.struct_value, name)
-        case "list_value":
-            return _json_of_list(value.list_value, name)
     return None
-
-
-def _json_of_struct(value: Any, name: str) -> JsonObject:
-    return {key: _json_of_value(each, name) for key, each in value.fields.items()}
-
-
-def _json_of_list(value: Any, name: str) -> list[Any]:
-    return [_json_of_value(each, name) for each in value.values]
 
 
 def _number(value: float, name: str) -> float:
@@ -86,14 +121,16 @@ def _fill_time(part: Any, given: str) -> None:
     part.FromJsonString(given)
 
 
-def _json_of_time(value: Any, name: str) -> str:
+def _json_of_time(value: Any, name: str) -> Steps[str]:
+    yield
     try:
         return str(value.ToJsonString())
     except (ParseError, ValueError, OverflowError):
         raise InvalidArgument(Violation(name, "must be a time from year 1 to 9999")) from None
 
 
-def _json_of_mask(value: Any, name: str) -> str:
+def _json_of_mask(value: Any, name: str) -> Steps[str]:
+    yield
     return ",".join(value.paths)
 
 
@@ -102,7 +139,7 @@ def _fill_mask(part: Any, given: str) -> None:
 
 
 class WellKnown(NamedTuple):
-    json: Callable[[Any, str], Any]
+    json: Callable[[Any, str], Steps[Any]]
     """Of a message, and the name of the field that has it."""
     fill: Callable[[Any, Any], None]
     """A message, with JSON."""

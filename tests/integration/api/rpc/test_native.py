@@ -14,11 +14,11 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 from tests.support.facade import FacadeThread, StartFacade, User, metric
+from tests.support.rpc import json_of
 from tests.support.waiting import wait_for
 
 import onair_api.rpc.native
 from onair_api.rpc.descriptors import messages_of
-from onair_api.rpc.json_form import json_of
 from onair_crds.shapes import JsonObject
 
 COLLECTIONS, EVENTS = "live.v21.CollectionService", "apis.event.v2.EventService"

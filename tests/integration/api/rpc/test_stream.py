@@ -12,11 +12,10 @@ import pytest
 from google.protobuf import json_format
 from tests.support.event_client import PUBLISH
 from tests.support.facade import FacadeThread, StoredResources, User
-from tests.support.rpc import TRAILERS, WEB, frame, reply_of, url_of
+from tests.support.rpc import TRAILERS, WEB, frame, json_of, reply_of, url_of
 from tests.support.waiting import wait_for
 
 from onair_api.rpc.descriptors import messages_of
-from onair_api.rpc.json_form import json_of
 
 SERVICE, METHOD = "apis.event.v2.EventService", "Stream"
 REQUEST, RESPONSE = messages_of(SERVICE, METHOD)

@@ -20,4 +20,4 @@ def projects() -> ScriptedProjects:
 def door(projects: ScriptedProjects) -> Door:
     limits = LimitSettings(body_bytes=2048)
     callers = Callers(None, None, None)  # type: ignore[arg-type]
-    return Door([Method(operation(ByAnybody()), projects, callers, limits)], limits)
+    return Door([Method(operation(ByAnybody()), projects, callers, limits, {})], limits)

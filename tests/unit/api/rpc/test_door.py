@@ -122,7 +122,7 @@ class RefusingAccess(Access[None]):
 async def test_a_stranger_is_refused_before_anything_is_parsed(projects: ScriptedProjects) -> None:
     limits = LimitSettings(body_bytes=2048)
     callers = Callers(None, None, None)  # type: ignore[arg-type]
-    door = Door([Method(operation(RefusingAccess()), projects, callers, limits)], limits)
+    door = Door([Method(operation(RefusingAccess()), projects, callers, limits, {})], limits)
     reply = await asked(door, frame(b"\xff\xff"), sessionid="you")
     assert (reply.status, reply.text) == (7, "not you")
 

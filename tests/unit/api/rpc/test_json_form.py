@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from google.protobuf.message import Message
+from tests.support.rpc import json_of
 
 from onair_api.rpc.descriptors import messages_of
-from onair_api.rpc.json_form import fields_of, fill, filled, json_of, known_json, shortest
+from onair_api.rpc.json_form import fields_of, fill, filled, known_json, shortest
+from onair_crds.runtime.steps import at_once
 from onair_crds.shapes import JsonObject
 
 PROJECT = messages_of("live.v21.ProjectService", "CreateProject")
@@ -83,7 +85,7 @@ def test_proto_json_is_read_in_both_spellings_and_enumerations_by_number() -> No
         "metadata": {"snake_case": {"codec": 1}},
         "composition": [],
     }
-    assert known_json(fields_of(PROJECT.request.DESCRIPTOR), given) == {
+    assert at_once(known_json(fields_of(PROJECT.request.DESCRIPTOR), given)) == {
         "collectionId": "c",
         "maxDuration": "5",
         "encoding": {"video": {"codec": "VIDEO_CODEC_H264", "rateControl": {"targetBitrate": 7}}},

@@ -17,6 +17,7 @@ from onair_api.errors import InvalidArgument
 from onair_api.rpc.descriptors import messages_of, methods
 from onair_api.rpc.json_form import fill
 from onair_api.rpc.message_forms import BinaryForm, Form, JsonForm
+from onair_crds.runtime.steps import at_once
 
 KINDS = [messages_of(*each).request for each in sorted(methods())]
 PROJECT = messages_of("live.v21.ProjectService", "UpdateProject").request
@@ -34,7 +35,7 @@ ANYTHING = st.recursive(
 def read(form: Form, data: bytes, kind: type[Message]) -> None:
     """Reads what need not be a message; all that comes of it is JSON, or the one error."""
     with contextlib.suppress(InvalidArgument):
-        json.dumps(form.json(data, kind, 64))
+        json.dumps(at_once(form.json(data, kind, 64)))
 
 
 @given(st.sampled_from(KINDS), st.binary(max_size=64))
@@ -83,7 +84,7 @@ def test_a_message_with_a_few_wrong_bytes_is_read_or_refused(data: st.DataObject
 )
 def test_what_is_no_json_object_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidArgument):
-        JsonForm().json(data, PROJECT, 64)
+        at_once(JsonForm().json(data, PROJECT, 64))
 
 
 SNAPSHOT = messages_of("live.v21.ProjectService", "GetProjectBroadcastSnapshot").response
@@ -107,21 +108,22 @@ def test_json_is_written_as_the_library_reads_it(kind: type[Message], value: dic
 
 def test_an_empty_body_is_an_empty_message() -> None:
     for form in (BinaryForm(), JsonForm()):
-        assert form.json(b"", PROJECT, 64) == {}
+        assert at_once(form.json(b"", PROJECT, 64)) == {}
 
 
 def test_a_message_deeper_than_protobuf_reads_is_refused() -> None:
     deep: Any = 1
     for _ in range(60):
         deep = {"a": deep}
-    assert JsonForm().json(orjson.dumps({"metadata": deep}), PROJECT, 64) == {"metadata": deep}
+    given = JsonForm().json(orjson.dumps({"metadata": deep}), PROJECT, 64)
+    assert at_once(given) == {"metadata": deep}
     raw = b"\x20\x01"
     for _ in range(60):  # Value, Struct and entry around it
         entry = b"\x0a\x01a\x12" + _size(raw) + raw
         struct = b"\x0a" + _size(entry) + entry
         raw = b"\x2a" + _size(struct) + struct
     with pytest.raises(InvalidArgument):
-        BinaryForm().json(b"\x22" + _size(raw) + raw, PROJECT, 64)
+        at_once(BinaryForm().json(b"\x22" + _size(raw) + raw, PROJECT, 64))
 
 
 def _size(data: bytes) -> bytes:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.support.rpc import json_of
 
 from onair_api.auth.callers import ByAnybody, Callers, CallHeaders
 from onair_api.errors import InvalidArgument
@@ -21,7 +22,6 @@ from onair_api.operation import (
     Rpc,
     ServiceMethod,
 )
-from onair_api.rpc.json_form import json_of
 from onair_api.rpc.message_forms import JsonForm, Unparsed
 from onair_api.rpc.method import Method
 from onair_api.settings import LimitSettings
@@ -53,7 +53,7 @@ def method(
         service=ServiceMethod(RecordingLayouts, RecordingLayouts.serve),
     )
     callers = Callers(None, None, None)  # type: ignore[arg-type]
-    return Method(operation, service, callers, LimitSettings())
+    return Method(operation, service, callers, LimitSettings(), {})
 
 
 async def called(tried: Method, request: JsonObject) -> tuple[JsonObject, dict[str, str]]:
