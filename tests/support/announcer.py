@@ -8,12 +8,14 @@ from typing import Any
 from onair_api.cache.view import View
 from onair_api.event.changes.announcer import KINDS, ChangeAnnouncer
 from onair_api.event.changes.event_details import EventDetails
+from onair_api.event.changes.parent_lookup import Find
 from onair_api.event.event import Event
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.live.project.record import ProjectRecords
 from onair_api.live.source.record import SourceRecords
 from onair_api.writes.request_note import RequestNote
 from onair_crds.contract.ingest import Ingest
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document
 
 OWNER = {"serviceId": "s", "serviceUserId": "u"}
@@ -22,7 +24,11 @@ OWNER = {"serviceId": "s", "serviceUserId": "u"}
 class AnnouncerWatch:
     """The facade's end of the watches, and the events that it delivered."""
 
-    def __init__(self, details: EventDetails | None = None) -> None:
+    def __init__(self, details: EventDetails | None = None, find: Find | None = None) -> None:
+        """
+        Args:
+            find: where parents are looked up; by default in the view.
+        """
         self.view = View()
         self.events: list[Event] = []
         self._arrived = asyncio.Event()
@@ -35,7 +41,17 @@ class AnnouncerWatch:
             SourceRecords(nothing, lambda: Ingest("rtmp://i.example/live", "srt://i.example")),
         )
         details = details or EventDetails(None, lambda: False)
-        self.announcer = ChangeAnnouncer(records, "p", details, self.buffer, self._deliver)
+        self.lost: list[Event] = []
+        """Of which nobody could say who may see them."""
+        self.announcer = ChangeAnnouncer(
+            records,
+            "p",
+            details,
+            self.buffer,
+            self._deliver,
+            find or self._find,
+            self.lost.append,
+        )
 
     def start(self, **listed: list[Document]) -> None:
         for kind in KINDS:
@@ -56,6 +72,9 @@ class AnnouncerWatch:
         ]
         self.events.clear()
         return names
+
+    async def _find(self, kind: str, name: str) -> Entry | None:
+        return self.view.entry(kind, name)
 
     def _deliver(self, event: Event) -> None:
         self.buffer.add(event, 0.0)

@@ -12,3 +12,10 @@ def hold_up(facade: FacadeThread, kind: str, monkeypatch: pytest.MonkeyPatch) ->
     """The replica's watch brings nothing of this kind any more."""
     watch = next(each for each in facade.services.cluster._reflectors if each.kind == kind)
     monkeypatch.setattr(watch, "_store", View())
+
+
+def hold_up_with_events(facade: FacadeThread, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, and it announces nothing of this kind."""
+    hold_up(facade, kind, monkeypatch)
+    watch = next(each for each in facade.services.cluster._reflectors if each.kind == kind)
+    monkeypatch.setattr(watch, "listener", None)

@@ -127,6 +127,16 @@ class Cluster:
             return entry
         return await self.fetch(kind, name)
 
+    async def entry(self, kind: str, name: str) -> Entry | None:
+        """An object, also while it is being deleted. What the view lacks is fetched.
+
+        Raises:
+            ApiError: the API server is unavailable.
+        """
+        if self.view.entry(kind, name) is None:
+            await self.get(kind, name)
+        return self.view.entry(kind, name)
+
     async def fetch(self, kind: str, name: str) -> Entry | None:
         """The object as the API server has it now."""
         known = self.view.entry(kind, name)  # another of its name may come while this is asked

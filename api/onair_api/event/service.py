@@ -54,7 +54,9 @@ class Events:
         self.bus = EventBus(settings.redis, events, buffer, delivery.deliver) if settings.redis.url else None
         redis = self.bus.redis if self.bus else None
         self.details = EventDetails(redis, self._redis_connected)
-        self.announcer = ChangeAnnouncer(records, events.prefix, self.details, buffer, delivery.deliver)
+        self.announcer = ChangeAnnouncer(
+            records, events.prefix, self.details, buffer, delivery.deliver, cluster.entry, delivery.lose
+        )
         cluster.listen(self.announcer)
         self.publisher = EventPublisher(cluster, self.bus)
         self.rooms = RoomEvents(cluster, self.bus, events.prefix)

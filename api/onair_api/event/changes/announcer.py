@@ -2,7 +2,8 @@
 
 Each kind is announced in the order of its watch, so a position in it is one
 number. A creation whose parent has not been announced yet waits a moment, and
-what comes after it in the same watch waits with it.
+what comes after it in the same watch waits with it. Parents that are not known
+then are looked up: without them nobody knows who may see the change.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from onair_api.event.changes.announcement import Announcement
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.changes.layout_announcements import layout_announcements
 from onair_api.event.changes.live_announcements import live_announcements
+from onair_api.event.changes.parent_lookup import LOOKUP_S, Find, ParentLookup
 from onair_api.event.changes.parents import PARENT, Parents
 from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.event.event import Event, Position
@@ -46,13 +48,21 @@ class ChangeAnnouncer:
         details: EventDetails,
         buffer: ReplayBuffer,
         deliver: Callable[[Event], None],
+        find: Find,
+        lose: Callable[[Event], None],
     ) -> None:
+        """
+        Args:
+            lose: takes events of which nobody can say who may see them.
+        """
         self._records = records
         self._prefix = prefix
         self._details = details
         self._buffer = buffer
         self._deliver = deliver
+        self._lose = lose
         self._parents = Parents()
+        self._lookup = ParentLookup(self._parents, find)
         self._seen: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
         self._announced: dict[str, set[str]] = {kind: set() for kind in KINDS}
         self._listed: set[str] = set()
@@ -126,9 +136,14 @@ class ChangeAnnouncer:
             entry.kind, before, after, position, note, time.monotonic() + PARENT_TIMEOUT_S
         )
         queue = self._queues[entry.kind]
-        waits = self._parent_missing(change) or self._may_have_details(change) or self._is_large(change)
+        waits = (
+            self._parent_missing(change)
+            or self._parents.missing(entry)
+            or self._may_have_details(change)
+            or self._is_large(change)
+        )
         if not queue and not waits:
-            self._announce(change, None)
+            self._announce(change, None, self._deliver)
             return
         queue.append(change)
         worker = self._workers.get(entry.kind)
@@ -160,15 +175,18 @@ class ChangeAnnouncer:
                         await self._progress.wait()
                 except TimeoutError:
                     break
+            known = await self._lookup.complete(change.entry, change.deadline + LOOKUP_S)
             if change.after and self._is_large(change):
                 await self._records.prepare(change.after)
             details = None
             if change.note and self._may_have_details(change):
                 details = await self._details.find(change.note.nonce)
-            self._announce(change, details)
+            self._announce(change, details, self._deliver if known else self._lose)
             queue.popleft()
 
-    def _announce(self, change: ResourceChange, details: JsonObject | None) -> None:
+    def _announce(
+        self, change: ResourceChange, details: JsonObject | None, deliver: Callable[[Event], None]
+    ) -> None:
         """Delivers the events of a change.
 
         Args:
@@ -191,10 +209,13 @@ class ChangeAnnouncer:
             events = []
         self._remember(change, announced=bool(events))
         for event in events:
-            self._deliver(event)
+            deliver(event)
         self._buffer.advance(change.kind, change.position)
 
     def _audiences(self, change: ResourceChange, announcement: Announcement) -> tuple[AudienceKey, ...]:
+        for name in (announcement.target.project_id, *announcement.projects):
+            if name and (project := self._records.view.entry(PROJECT, name)):
+                self._parents.remember(project)
         return self._parents.audiences(change.entry, announcement.target, announcement.projects)
 
     def _with_unused_note(self, change: ResourceChange) -> ResourceChange:

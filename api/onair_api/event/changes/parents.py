@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from onair_api.access.audiences import AudienceKey, Owner, audiences_of, owner_key, project_key
 from onair_api.access.ownership import owner_in
@@ -22,7 +23,16 @@ PARENT = {
 """By kind: the kind of its parent, and the field of its spec that names the parent."""
 
 
+class Parent(NamedTuple):
+    """A parent by its name."""
+
+    kind: str
+    name: str
+
+
 class Parents:
+    """What is known of parents."""
+
     def __init__(self) -> None:
         self._collections: dict[str, str] = {}
         """By project."""
@@ -43,6 +53,32 @@ class Parents:
         else:
             return
         self._deleted.pop((entry.kind, entry.name), None)
+
+    def remember(self, entry: Entry) -> None:
+        """Takes what was looked up of an object. What a watch said of it is not changed.
+
+        Until a watch brings it, it is kept as long as what is deleted: it may be gone before one does.
+        """
+        if not self._knows(entry.kind, entry.name):
+            self.learn(entry)
+            self.forget(entry)
+
+    def missing(self, entry: Entry) -> Parent | None:
+        """The next parent of an object that is not known, without which nobody can say who may see it."""
+        kind, name = entry.kind, entry.name
+        if kind in (LAYOUT, DESTINATION):
+            kind, name = PROJECT, str(entry.spec.get("projectId"))
+            if not self._knows(kind, name):
+                return Parent(kind, name)
+            name = self._collections[name]
+        elif kind in PARENT:
+            name = str(entry.spec.get("collectionId"))
+        else:
+            return None
+        return None if self._knows(COLLECTION, name) else Parent(COLLECTION, name)
+
+    def _knows(self, kind: str, name: str) -> bool:
+        return name in (self._collections if kind == PROJECT else self._owners)
 
     def forget(self, entry: Entry) -> None:
         """Notes that an object was deleted; events of its children may still come."""

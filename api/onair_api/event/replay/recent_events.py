@@ -90,6 +90,12 @@ class ReplayBuffer:
         if source in self._starts:
             self._last[source] = max(position, self._last[source])
 
+    def lose(self, source: str, position: Position) -> None:
+        """An event of the source is not kept, though somebody may have missed it."""
+        if source in self._starts:
+            self._evicted[source] = max(position, self._evicted.get(source, position))
+            self.advance(source, position)
+
     def position(self, source: str) -> Position | None:
         """The latest position of a source; None if it is not followed."""
         return self._last.get(source)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable
 
 from onair_api.access.audiences import AudienceKey
+from onair_api.access.target import Target
 from onair_api.event.event import LAYOUT_FAMILY, Event
 from onair_api.event.names import pattern
 from onair_api.event.replay.closed_session_position import Unsent
@@ -43,6 +44,10 @@ def _send_live(session: Session, event: Event) -> None:
     EVENTS_OUT.inc()
 
 
+def _who_may_see(event: Event, sessions: Iterable[Session]) -> list[Session]:
+    return [each for each in sessions if event.family != LAYOUT_FAMILY or each.visibility.sees_layouts]
+
+
 class EventDelivery:
     def __init__(self, buffer: ReplayBuffer, limits: SubscriptionLimits, bytes_per_owner_s: int = 0) -> None:
         """
@@ -74,6 +79,18 @@ class EventDelivery:
             if _wanted(session, event):
                 _send_live(session, event)
         event.drop_frames()
+
+    def lose(self, event: Event) -> None:
+        """Tells all that an event may be for that events were lost: nobody can say who may see it."""
+        EVENTS_DROPPED.labels("unknown_audience").inc()
+        self._buffer.lose(event.source, event.position)
+        found = {
+            session: None
+            for audience in self._audiences.values()
+            for sessions in audience.find(event.name, Target())
+            for session in sessions
+        }
+        self._turns.lose(_who_may_see(event, found))
 
     def unsent(self, session: Session) -> Unsent:
         """What waits for a session which is closing: it gets that no more."""
@@ -138,6 +155,4 @@ class EventDelivery:
         everyone: Receivers[Session] = (
             found[0] if len(found) == 1 else {s: 1 for group in found for s in group}
         )
-        if event.family == LAYOUT_FAMILY:
-            return [session for session in everyone if session.visibility.sees_layouts]
-        return list(everyone)
+        return _who_may_see(event, everyone)

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from onair_api.access.audiences import Owner
@@ -78,12 +78,17 @@ class _Queue:
         self.deliveries = 0
         self.bytes = 0
 
-    def add(self, event: Event, sessions: list[Session]) -> None:
+    def add(self, event: Event | None, sessions: list[Session]) -> None:
         last = self.waiting[-1].receivers if self.waiting else None
         receivers = last if last and last.sessions == sessions else _Receivers([*sessions])
         self.waiting.append(_PendingDelivery(event, receivers))
         self.deliveries += len(sessions)
-        self.bytes += event.size
+        self.bytes += event.size if event else 0
+
+    def ends_with_loss(self, sessions: list[Session]) -> bool:
+        """Whether the last that these streams are to be told is that events were lost."""
+        last = self.waiting[-1] if self.waiting else None
+        return last is not None and not last.event and not last.at and last.receivers.sessions == sessions
 
     def end_first(self) -> None:
         first = self.waiting.popleft()
@@ -142,15 +147,31 @@ class FairTurns:
             self._queues and sessions and sessions[0].owner in self._queues
         )
 
-    def add(self, event: Event, sessions: list[Session]) -> None:
+    def add(self, event: Event | None, sessions: list[Session]) -> None:
+        """Queues an event for streams of one owner.
+
+        Args:
+            event: None if they are told that events were lost.
+        """
         owner = sessions[0].owner
         queue = self._queues.setdefault(owner, _Queue())
-        if queue.deliveries + len(sessions) > MAX_DELIVERIES or queue.bytes + event.size > MAX_BYTES:
+        size = event.size if event else 0
+        if queue.deliveries + len(sessions) > MAX_DELIVERIES or queue.bytes + size > MAX_BYTES:
             queue = self._queues[owner] = _lost(queue)
         queue.add(event, sessions)
         self._added.set()
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def lose(self, sessions: Iterable[Session]) -> None:
+        """Tells streams of any owners that events were lost; what waits for them comes before."""
+        of_owners: dict[Owner, list[Session]] = {}
+        for each in sessions:
+            of_owners.setdefault(each.owner, []).append(each)
+        for owner, streams in of_owners.items():
+            queue = self._queues.get(owner)
+            if queue is None or not queue.ends_with_loss(streams):
+                self.add(None, streams)
 
     def take(self, session: Session) -> Unsent:
         """What waits for a stream, which does not get it from here any more."""

@@ -40,6 +40,32 @@ async def test_what_comes_while_its_predecessor_is_found_to_be_gone_stays(known:
     assert cluster.view.update(PROJECT, project("successor", 4)), "it is known for good"
 
 
+class ApiServerThatDeletesIt:
+    """Has an object that is being deleted."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def get(self, *_: object) -> Document:
+        self.asked += 1
+        going = project("going", 3)
+        going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+        return going
+
+
+async def test_what_is_being_deleted_is_found_by_those_who_ask_for_it() -> None:
+    server = ApiServerThatDeletesIt()
+    cluster = Cluster(server, Settings())  # type: ignore[arg-type]
+    assert await cluster.get(PROJECT, "show") is None
+    for _ in range(2):
+        entry = await cluster.entry(PROJECT, "show")
+        assert entry
+        assert entry.uid == "going"
+    assert server.asked == 1
+    assert await cluster.entry(PROJECT, "../secrets") is None
+    assert server.asked == 1, "no name of an object"
+
+
 def count(name: str, **labels: str) -> float:
     return REGISTRY.get_sample_value(name, {"kind": PROJECT, **labels}) or 0.0
 

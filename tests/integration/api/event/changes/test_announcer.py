@@ -8,7 +8,10 @@ import pytest
 from tests.support.event_client import HttpStream, WebSocket, events_of
 from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.fixtures import doors
+from tests.support.late_watch import hold_up_with_events
+from tests.support.layouts import scene
 
+from onair_api.cache.watched_kinds import PROJECT
 from onair_api.event.changes import announcer
 from onair_crds.shapes import JsonObject
 
@@ -255,6 +258,29 @@ def test_creations_come_parent_before_child(host: User, watchers: Watchers) -> N
         show.destination()
         for type_ in ("COLLECTION", "PROJECT", "DESTINATION"):
             watchers.payload(type_, "CREATE")
+
+
+@pytest.mark.parametrize("of_another_replica", [False, True])
+def test_a_layout_reaches_its_owner_while_the_watch_of_projects_is_behind(
+    host: User,
+    one: FacadeThread,
+    two: FacadeThread,
+    monkeypatch: pytest.MonkeyPatch,
+    of_another_replica: bool,
+) -> None:
+    monkeypatch.setattr(announcer, "PARENT_TIMEOUT_S", 0.25)
+    hold_up_with_events(one, PROJECT, monkeypatch)
+    with WebSocket(one, host.token) as stream:
+        stream.subscribe()
+        show = (User(two, host.token) if of_another_replica else host).project()
+        canvas = scene(show)
+        events = {each["event"]["name"]: each["event"] for each in events_of(stream, 3)}
+    target = {"collectionId": show.collection, "projectId": show.id, "layoutId": canvas.id}
+    assert events.pop(LIVE.format("COLLECTION", "CREATE"))
+    assert {name: each["target"] for name, each in events.items()} == {
+        LAYOUT.format("LAYOUT", "CREATE"): target,
+        LAYOUT.format("LAYER", "CREATE"): target,
+    }
 
 
 def test_wildcards_select_families(host: User, one: FacadeThread) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from onair_api.access.audiences import owner_key, project_key
 from onair_api.access.target import Target
+from onair_api.event.changes import parents as parents_module
 from onair_api.event.changes.parents import Parents
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document
@@ -78,3 +79,21 @@ def test_guests_of_an_earlier_project_of_the_same_id_see_nothing_of_a_later_one(
     assert parents.audiences(of_project(entry("Destination", "d", projectId="p"), "p"), target) == old
     source = entry("Source", "so", collectionId="c")
     assert parents.audiences(source, Target("c"), ["p", "unknown"]) == new
+
+
+def test_what_was_looked_up_is_kept_as_what_is_deleted_until_a_watch_brings_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parents_module, "DELETED_KEPT", 2)
+    parents = Parents()
+    layout = entry("Layout", "l", projectId="p")
+    assert parents.missing(layout) == ("Project", "p")
+    parents.remember(PROJECT)
+    assert parents.missing(layout) == ("Collection", "c")
+    parents.remember(COLLECTION)
+    assert parents.missing(layout) is None
+    parents.learn(COLLECTION)
+    for number in range(2):
+        parents.remember(entry("Project", f"other-{number}", collectionId="c"))
+    assert parents.missing(layout) == ("Project", "p")
+    assert parents.missing(PROJECT) is None, "the watch has brought its collection"

@@ -91,3 +91,38 @@ def test_nothing_is_kept_of_subscriptions_that_ended(delivery: EventDelivery) ->
     delivery.deliver(event("a", OWNER, GUESTS))
     assert stream.names == []
     assert delivery.idle
+
+
+async def test_an_event_of_unknown_audience_is_told_as_lost_to_all_that_it_may_be_for() -> None:
+    buffer = ReplayBuffer(60, 100, 10_000)
+    buffer.start("Project", Position(0), time.time())
+    delivery = EventDelivery(buffer, SubscriptionLimits(EventSettings()))
+    streams = {
+        "owner": RecordedStream(OWNER, GUESTS),
+        "other": RecordedStream(owner_key("s", "v"), user="v"),
+        "of one project": RecordedStream(owner_key("s", "w"), user="w"),
+        "of other names": RecordedStream(OWNER),
+        "may not read layouts": RecordedStream(GUESTS, sees_layouts=False),
+    }
+    ids = {"of one project": {"project_id": "q"}}
+    for name, stream in streams.items():
+        delivery.add(
+            stream.session, subscription("b" if name == "of other names" else "a*", **ids.get(name, {}))
+        )
+    kept = Position(1)
+    delivery.deliver(event("a", OWNER))
+    for number in (2, 3):
+        delivery.lose(event("ab", family=LAYOUT_FAMILY, number=number))
+    telling = delivery._turns._task
+    assert telling
+    await telling
+    assert {name: stream.losses for name, stream in streams.items()} == {
+        "owner": 1,
+        "other": 1,
+        "of one project": 1,
+        "of other names": 0,
+        "may not read layouts": 0,
+    }
+    assert streams["owner"].names == ["a"]
+    assert not buffer.covers("Project", kept, time.time()), "who returns is told too"
+    assert buffer.covers("Project", Position(3), time.time())

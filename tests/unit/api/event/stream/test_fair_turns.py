@@ -311,3 +311,15 @@ async def test_too_many_bytes_are_lost(delivery: EventDelivery, monkeypatch: pyt
     crowd.change("a", "b", "c")
     await delivered(delivery)
     assert all((each.losses, each.names) == (1, ["c"]) for each in crowd.streams)
+
+
+async def test_what_waits_comes_before_a_loss_that_is_told_later(delivery: EventDelivery) -> None:
+    crowd, one = StreamOwner(delivery, "crowd", MANY), StreamOwner(delivery, "one", 1)
+    crowd.change("a")
+    for _ in range(3):
+        delivery.lose(event_of("b", 2))
+    crowd.change("c")
+    delivery.lose(event_of("d", 4))
+    await delivered(delivery)
+    assert all((each.names, each.losses) == (["a", "c"], 2) for each in crowd.streams)
+    assert (one.streams[0].names, one.streams[0].losses) == ([], 1)
