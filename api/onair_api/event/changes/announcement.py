@@ -31,6 +31,8 @@ class Announcement:
     """Projects whose guests see it although it belongs to their collection."""
     places: int = 1
     """Positions that it takes. Its event has the last: another replica may announce the same as so many."""
+    of_others: bool = False
+    """Another write than the one with the change's note made it, between the two versions."""
 
     def event(
         self, change: ResourceChange, part: int, audiences: tuple[AudienceKey, ...], prefix: str
@@ -42,7 +44,7 @@ class Announcement:
             audiences: who may see it.
             prefix: of the event's name (`operations.md`, Names and payloads of resource-change events).
         """
-        note = change.note
+        note = None if self.of_others else change.note
         family = LAYOUT_FAMILY if self.type in ("layout", "layer") else LIVE_FAMILY
         types = f"EVENT_TYPE_{self.type.upper()}:EVENT_SUB_TYPE_{self.sub_type.upper()}"
         name = f"{prefix}:{family}:{types}"

@@ -13,7 +13,7 @@ from tests.support.settable_clock import SettableClock
 from onair_api.cache.watched_kinds import LAYOUT
 from onair_api.event.changes import event_details
 from onair_api.event.changes.event_details import EventDetails
-from onair_api.event.event import Event
+from onair_api.event.event import Event, Position
 from onair_api.writes.request_note import RequestNote, StoredNote
 from onair_crds.contract.labels import REQUEST_ANNOTATION
 from onair_crds.shapes import Document
@@ -39,7 +39,9 @@ class DelayedEventDetails(EventDetails):
 
 def layout(version: int, x: int, note: RequestNote | None = None) -> Document:
     layers = [{"id": "a", "type": "text", "x": x}]
-    return document("lay", version, {"projectId": "q", "layers": layers}, note=note)
+    made = document("lay", version, {"projectId": "q", "layers": layers}, note=note)
+    made["metadata"]["generation"] = max(1, version - 10)
+    return made
 
 
 def layout_watch(details: EventDetails) -> AnnouncerWatch:
@@ -146,6 +148,34 @@ async def test_replicas_that_announce_a_batch_differently_agree_on_where_it_ends
     assert wrote.events[0].position == other.events[0].position
     assert wrote.events[1].position == other.events[3].position
     assert wrote.buffer.position(LAYOUT) == other.buffer.position(LAYOUT)
+
+
+def of_generation(number: int, version: int, layers: list[Document], note: RequestNote) -> Document:
+    made = document("lay", version, {"projectId": "q", "layers": layers}, note=note)
+    made["metadata"]["generation"] = number
+    return made
+
+
+async def test_a_list_after_a_broken_watch_announces_more_than_the_batch_that_was_last() -> None:
+    """Others moved a layer, before a batch of this replica or after it."""
+    details = EventDetails(None, lambda: False)
+    watch = layout_watch(details)
+    layers: list[Document] = [{"id": "a", "type": "text", "x": 9}, {"id": "b", "type": "text"}]
+    batch = {"layers": [{"create": {"id": "b"}}], "layoutId": "lay"}
+    await details.keep("n1", {"batch": batch})
+    watch.announcer.listed(LAYOUT, [of_generation(3, 13, layers, RequestNote("s1", {"why": 1}, "n1"))], 20)
+    await watch.arrive(2)
+    first, update = watch.events
+    assert orjson.loads(first.body)["payload"]["layer"]["batch"] == batch
+    assert (first.session_id, first.position) == ("s1", Position(13, 0))
+    assert (layer_of(update)["x"], update.position) == (9, Position(13, 1))
+    assert update.session_id is None, "the session of the batch did not do that"
+    assert "requestMetadata" not in orjson.loads(update.body)
+    await details.keep("n2", {"batch": batch})
+    watch.announcer.listed(LAYOUT, [of_generation(4, 14, layers[1:], RequestNote("s1", nonce="n2"))], 30)
+    await watch.arrive(3)
+    assert watch.events[2].name.endswith("BATCH"), "there was nothing else this time"
+    assert len(watch.events) == 3
 
 
 async def test_only_the_newest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
