@@ -19,6 +19,7 @@ from onair_api.cache.watched_kinds import PROJECT
 from onair_api.errors import ResourceExhausted, Unauthenticated
 from onair_api.event.changes.announcer import KINDS
 from onair_api.event.custom.bus import EventBus
+from onair_api.event.replay.closed_session_position import ClosedSession
 from onair_api.event.replay.replayer import Replayer
 from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.owner_turns import OwnerTurns
@@ -33,6 +34,10 @@ log = structlog.get_logger()
 SWEEP_INTERVAL_S = 2.0
 SERVICE_RESTART = 1012
 """WebSocket close code (RFC 6455, registered with IANA)."""
+STORED_AT_ONCE = 8
+"""Sessions of streams that are sent away: fewer than there are connections with Redis."""
+STORE_S = 2.0
+"""For which clients are not sent away yet because their sessions are being stored."""
 
 
 class EventStreams:
@@ -58,7 +63,9 @@ class EventStreams:
         self._sessions: dict[Session, None] = {}
         self._sessions_of_token: Counter[str] = Counter()
         self._ends = OwnerTurns()
-        self._closing = 0
+        self._ending = 0
+        """Sessions whose subscriptions are being ended."""
+        self._storing: set[asyncio.Task[None]] = set()
         self._draining = False
 
     @property
@@ -68,7 +75,7 @@ class EventStreams:
     @property
     def closing_sessions(self) -> int:
         """Sessions that are gone and whose subscriptions are being ended, and stored for their return."""
-        return self._closing
+        return self._ending + len(self._storing)
 
     @property
     def idle(self) -> bool:
@@ -128,6 +135,13 @@ class EventStreams:
         """Ends delivery to it, and stores how far it got for its return."""
         if session.closed:
             return
+        await self._finish(session, self._end_delivery(session))
+
+    def _end_delivery(self, session: Session) -> asyncio.Task[None]:
+        """From here on nothing is delivered to a session; how far it got is being stored.
+
+        That begins at once: its client may be back before its subscriptions have had their turns.
+        """
         session.closed = True
         del self._sessions[session]
         self._sessions_of_token[session.token] -= 1
@@ -144,18 +158,25 @@ class EventStreams:
             self._delivery.unsent(session),
             self._cluster.age_s,
         )
-        self._closing += 1
-        try:
-            await self._end_subscriptions(session)
-            if closed:
-                await self._replayer.keep(session.visibility.user_id, session.id, closed)
-        finally:
-            self._closing -= 1
+        storing = asyncio.create_task(self._keep(session, closed))
+        self._storing.add(storing)
+        storing.add_done_callback(self._storing.discard)
+        return storing
+
+    async def _keep(self, session: Session, closed: ClosedSession | None) -> None:
+        if closed:
+            await self._replayer.keep(session.visibility.user_id, session.id, closed)
+
+    async def _finish(self, session: Session, storing: asyncio.Task[None]) -> None:
+        await self._end_subscriptions(session)
+        await asyncio.shield(storing)
 
     async def _end_subscriptions(self, session: Session) -> None:
+        self._ending += 1
         try:
             await self._ends.next(session.owner)
         finally:
+            self._ending -= 1
             for subscription in session.subscriptions.values():
                 self._delivery.remove(session, subscription)
             session.subscriptions.clear()
@@ -191,10 +212,24 @@ class EventStreams:
             session.ask_to_reconnect(time.time() + self.drain_s, reauthenticate=False)
         while self._sessions and time.monotonic() < deadline:  # noqa: ASYNC110 - bounded, and only at the end
             await asyncio.sleep(0.02)
-        remaining = list(self._sessions)
-        for session in remaining:
+        turns = asyncio.Semaphore(STORED_AT_ONCE)
+        stored_by = time.monotonic() + min(STORE_S, self._settings.listen.shutdown_grace_s / 2)
+        leaving = [self._send_away(session, turns, stored_by) for session in self._sessions]
+        await asyncio.gather(*leaving, return_exceptions=True)
+
+    async def _send_away(self, session: Session, turns: asyncio.Semaphore, stored_by: float) -> None:
+        """Closes a stream once what its return needs is stored: its client may be back at once.
+
+        Args:
+            stored_by: when its client is sent away at the latest, in seconds of the monotonic clock.
+        """
+        async with turns:
+            if session.closed:
+                return
+            storing = self._end_delivery(session)
+            await asyncio.wait({storing}, timeout=max(0.0, stored_by - time.monotonic()))
             session.sender.end(SERVICE_RESTART, "the server is shutting down; reconnect")
-        await asyncio.gather(*(self.close(session) for session in remaining), return_exceptions=True)
+        await self._finish(session, storing)
 
     async def sweep(self) -> None:
         """Runs until cancelled: cuts stalled readers, ends streams of revoked tokens, drops idle channels."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from redis import Redis
 from tests.support.event_client import PUBLISH, HttpStream, WebSocket, events_of
 from tests.support.facade import FacadeThread, StoredResources, User
 from tests.support.redis_server import RedisServer
@@ -129,6 +131,40 @@ def test_a_loss_is_reported(host: User, tiny: FacadeThread, session_id: str) -> 
             values.append(result["event"]["payload"]["project"]["update"]["project"]["metadata"])
         assert values == list(range(values[0], 6)), "what is left comes once and in order"
         assert values[0] > 0
+
+
+def test_a_client_that_is_sent_away_and_returns_at_once_misses_nothing(
+    host: User,
+    two: FacadeThread,
+    session_id: str,
+    rights: Path,
+    resources: StoredResources,
+    redis_server: RedisServer,
+) -> None:
+    """Each of many streams of one user, as its replica ends."""
+    settings = {"redis": RedisSettings(url=redis_server.url), "events": EventSettings(drain_s=0.2)}
+    many = 40
+    with (
+        Redis.from_url(redis_server.url) as redis,
+        FacadeThread(rights, resources.shows, resources.release, **settings) as ending,
+        ExitStack() as opened,
+    ):
+        wait_for(lambda: ending.bus.connected, "Redis is connected")
+        sockets = [
+            opened.enter_context(WebSocket(ending, host.token, sessionid=f"{session_id}-{number}"))
+            for number in range(many)
+        ]
+        for socket in sockets:
+            socket.subscribe("e*")
+        ending.server.should_exit = True
+        for number, socket in enumerate(sockets):
+            assert "reconnectBefore" in socket.next()["result"]
+            assert socket.closed() == 1012
+            assert list(redis.scan_iter(f"onair:session:*:{session_id}-{number}")), "it is there already"
+        publish(host, "e1")
+        with WebSocket(two, host.token, sessionid=f"{session_id}-0") as socket:
+            socket.subscribe("e*")
+            assert names(socket, 1) == ["e1"]
 
 
 def test_a_connection_that_breaks_before_it_subscribes_misses_nothing(

@@ -1,4 +1,4 @@
-"""How many streams a token may have open."""
+"""How many streams a token may have open, and how they end."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import pytest
 from tests.support.documents import document
+from tests.support.recorded_stream import RecordingSender
+from tests.support.waiting import until
 
 from onair_api.access.target import Target
 from onair_api.auth.identity import GuestControl, Identity
@@ -16,11 +18,12 @@ from onair_api.auth.verified_token import Verified
 from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import COLLECTION, PROJECT
 from onair_api.errors import ResourceExhausted
-from onair_api.event.event import Format
-from onair_api.event.replay.closed_session_position import Unsent
+from onair_api.event.event import Event, Format, Position
+from onair_api.event.replay.closed_session_position import ClosedSession, Unsent
 from onair_api.event.replay.recent_events import ReplayBuffer
+from onair_api.event.stream import event_streams
 from onair_api.event.stream.event_delivery import EventDelivery
-from onair_api.event.stream.event_streams import EventStreams
+from onair_api.event.stream.event_streams import SERVICE_RESTART, STORED_AT_ONCE, EventStreams
 from onair_api.event.stream.session import Session
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
@@ -128,6 +131,136 @@ async def test_a_stream_whose_end_is_cancelled_leaves_nothing() -> None:
     await asyncio.gather(*closing, return_exceptions=True)
     assert set(delivery.steps) == set(sessions)
     assert streams.idle
+
+
+class SlowStore:
+    """Stands for the replayer; stores sessions when it is let, and notes what happens in which order."""
+
+    def __init__(self) -> None:
+        self.happened: list[tuple[str, Session]] = []
+        self.storing: list[str] = []
+        self.most_at_once = 0
+        self.stores = asyncio.Event()
+
+    def closed_session(self, *_: Any) -> ClosedSession:
+        return ClosedSession({}, [], 0.0)
+
+    async def keep(self, user_id: str, session_id: str, closed: ClosedSession) -> None:
+        self.storing.append(session_id)
+        self.most_at_once = max(self.most_at_once, len(self.storing))
+        await self.stores.wait()
+        self.storing.remove(session_id)
+        self.happened.append(("stored", self.sessions[session_id]))
+
+    async def open(self, streams: int, delivery: EventDelivery, settings: Settings) -> EventStreams:
+        cluster = SlowCluster()
+        cluster.answer.set()
+        made = EventStreams(cast(Any, cluster), settings, None, delivery, cast(Any, self), lambda *_: False)
+        self.sessions: dict[str, Session] = {}
+        for _ in range(streams):
+            session = await made.open(guest(), None, cast(Any, ToldSender(self)))
+            session.sender.session = session  # type: ignore[attr-defined]
+            self.sessions[session.id] = session
+            session.subscriptions[ALL.name, ALL.named] = ALL
+            delivery.add(session, ALL)
+        return made
+
+
+class ToldSender(RecordingSender):
+    """Notes when its client is told to go."""
+
+    def __init__(self, store: SlowStore) -> None:
+        super().__init__()
+        self._store = store
+        self.session: Session | None = None
+
+    def end(self, code: int, reason: str) -> None:
+        assert code == SERVICE_RESTART
+        assert self.session
+        self._store.happened.append(("told", self.session))
+
+
+ALL = Subscription("*", Target(), Target())
+MANY = 3 * STORED_AT_ONCE
+
+
+class EndedSubscriptions(Unsubscribed):
+    """Notes them among what else happens."""
+
+    def __init__(self, store: SlowStore) -> None:
+        super().__init__()
+        self._store = store
+
+    def remove(self, session: Session, subscription: Subscription) -> None:
+        super().remove(session, subscription)
+        self._store.happened.append(("ended", session))
+
+
+def sender_of(session: Session) -> RecordingSender:
+    assert isinstance(session.sender, RecordingSender)
+    return session.sender
+
+
+def settings_with(drain_s: float) -> Settings:
+    return Settings(events=EventSettings(drain_s=drain_s))
+
+
+async def test_streams_that_close_at_once_are_stored_before_their_subscriptions_have_their_turns() -> None:
+    store = SlowStore()
+    store.stores.set()
+    streams = await store.open(MANY, EndedSubscriptions(store), settings_with(0))
+    await asyncio.gather(*(streams.close(each) for each in store.sessions.values()))
+    first = [what for what, _ in store.happened[: MANY + 1]]
+    assert sorted(first) == ["ended", *["stored"] * MANY], "at most one had its turn by then"
+    assert streams.closing_sessions == 0
+    assert streams.idle
+
+
+async def test_a_stream_that_is_cancelled_as_it_closes_is_stored() -> None:
+    store = SlowStore()
+    streams = await store.open(1, EndedSubscriptions(store), settings_with(0))
+    (session,) = store.sessions.values()
+    closing = asyncio.create_task(streams.close(session))
+    await until(lambda: bool(store.storing))
+    closing.cancel()
+    await asyncio.gather(closing, return_exceptions=True)
+    assert streams.closing_sessions == 1
+    store.stores.set()
+    await until(lambda: not streams.closing_sessions)
+    assert ("stored", session) in store.happened
+    assert streams.idle
+
+
+async def test_a_client_is_sent_away_once_its_session_is_stored() -> None:
+    store = SlowStore()
+    delivery = EndedSubscriptions(store)
+    streams = await store.open(MANY, delivery, settings_with(0))
+    draining = asyncio.create_task(streams.drain())
+    await until(lambda: len(store.storing) == STORED_AT_ONCE)
+    keys = next(iter(store.sessions.values())).visibility.keys
+    delivery.deliver(Event("e", b"{}", Target(), "Project", Position(1), keys))
+    await until(lambda: delivery._turns.idle)
+    store.stores.set()
+    await draining
+    assert store.most_at_once == STORED_AT_ONCE
+    for session in store.sessions.values():
+        assert [what for what, whose in store.happened if whose is session] == ["stored", "told", "ended"]
+    assert [len(sender_of(each).events) for each in store.sessions.values()].count(0) == STORED_AT_ONCE, (
+        "what comes after it is stored is for its return"
+    )
+    assert streams.open_sessions == streams.closing_sessions == 0
+
+
+async def test_a_store_that_hangs_keeps_no_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_streams, "STORE_S", 0.0)
+    store = SlowStore()
+    streams = await store.open(MANY, EndedSubscriptions(store), settings_with(0))
+    draining = asyncio.create_task(streams.drain())
+    await until(lambda: len(store.happened) == 2 * MANY)
+    assert Counter(what for what, _ in store.happened) == {"told": MANY, "ended": MANY}
+    store.stores.set()
+    await draining
+    assert Counter(what for what, _ in store.happened)["stored"] == MANY, "late, and yet"
 
 
 class WaitingBus:
