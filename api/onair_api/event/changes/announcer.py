@@ -176,11 +176,14 @@ class ChangeAnnouncer:
                 except TimeoutError:
                     break
             known = await self._lookup.complete(change.entry, change.deadline + LOOKUP_S)
-            if change.after and self._is_large(change):
-                await self._records.prepare(change.after)
             details = None
-            if change.note and self._may_have_details(change):
-                details = await self._details.find(change.note.nonce)
+            try:
+                if change.after and self._is_large(change):
+                    await self._records.prepare(change.after)
+                if change.note and self._may_have_details(change):
+                    details = await self._details.find(change.note.nonce)
+            except Exception as error:  # noqa: BLE001 - nor what waits behind it
+                log_unexpected("events.change_not_prepared", error, kind=change.kind)
             self._announce(change, details, self._deliver if known else self._lose)
             queue.popleft()
 

@@ -245,6 +245,21 @@ async def test_a_project_of_thousands_of_destinations_is_announced_in_steps(
     assert len(shown) == number
 
 
+async def test_what_cannot_be_prepared_holds_up_nothing_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object) -> None:
+        raise LookupError
+
+    monkeypatch.setattr(ProjectRecords, "prepare", fail)
+    watch = AnnouncerWatch()
+    watch.start(Collection=[collection(1)], Project=[project(2)])
+    for each in range(2000):
+        watch.view.put(DESTINATION, destination_document(f"d-{each}", "q", resourceVersion="3"))
+    watch.says(PROJECT, project(100, "changed"))
+    watch.says(PROJECT, project(101, name="another"))
+    await watch.arrive(2)
+    assert watch.names() == ["PROJECT_UPDATE", "PROJECT_CREATE"]
+
+
 def test_a_project_of_few_destinations_is_announced_at_once() -> None:
     watch = AnnouncerWatch()
     watch.start(Collection=[collection(1)], Project=[project(2)])
