@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from google.protobuf.descriptor import Descriptor
 
+from onair_api.auth.callers import Callers
 from onair_api.errors import InvalidArgument
 from onair_api.layout.layer.batch import MAX_BATCH, batch_request
 from onair_api.operation import AnyOperation, StreamOperation
@@ -31,9 +32,8 @@ OF_HTTP = [each for each in OPERATIONS if not isinstance(each, StreamOperation)]
 
 
 def bounds_of(operation: AnyOperation) -> ListBounds:
-    callers, service = None, object()
-    method = Method(operation, service, callers, LimitSettings(), schemas())  # type: ignore[arg-type]
-    return method.bounds
+    callers = Callers(None, None, None)  # type: ignore[arg-type]
+    return Method(operation, object(), callers, LimitSettings(), schemas()).bounds
 
 
 def lists_below(fields: tuple[Field, ...], bounds: ListBounds) -> Iterator[tuple[Field, ListBounds]]:

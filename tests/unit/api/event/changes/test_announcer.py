@@ -13,6 +13,7 @@ from tests.support.announcer import AnnouncerWatch, collection, document, projec
 from tests.support.documents import destination_document
 
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT
+from onair_api.live.project.record import ProjectRecords
 from onair_api.writes.request_note import RequestNote
 from onair_crds.contract.labels import REQUEST_ANNOTATION
 from onair_crds.runtime import steps
