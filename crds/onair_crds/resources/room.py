@@ -25,6 +25,9 @@ class BarredParticipant(SpecModel):
     """User that gets no more tokens for the room, under any identity. Absent for those who run the show."""
     token: Annotated[str, Field(max_length=64)] | None = None
     """Fingerprint of the access token that gets no more tokens for the room."""
+    lineage: Annotated[str, Field(max_length=64)] | None = None
+    """Mark of what that token goes back to: neither its refreshes get tokens for the room, nor those that it
+    invited, unless it is the owner's. Absent where it is not known, and for a join of whoever removed it."""
 
 
 class RoomWanted(SpecModel):

@@ -26,6 +26,7 @@ class JoinIdentities:
         token: str,
         present: Collection[str],
         barred: Callable[[str], bool],
+        lineage: str | None = None,
     ) -> str:
         """The identity of whoever joins with an access token.
 
@@ -37,6 +38,7 @@ class JoinIdentities:
             token: fingerprint of the access token.
             present: identities in the room.
             barred: whether an identity may not be used.
+            lineage: mark of the access token's lineage; None if it has none.
 
         Raises:
             ResourceExhausted: the user is in the room too often.
@@ -51,9 +53,15 @@ class JoinIdentities:
             if await self._values.claim(f"{room}:next:{identity}", token, RESERVED_S):
                 await self._values.put(f"{room}:of:{token}", identity, REMEMBERED_S)
                 await self._values.put(f"{room}:by:{identity}", token, REMEMBERED_S)
+                # Always: the identity may have been another's
+                await self._values.put(f"{room}:lineage:{identity}", lineage or "", REMEMBERED_S)
                 return identity
         raise ResourceExhausted("this user is in the room too many times", retry_after_s=RESERVED_S)
 
     async def token_of(self, room: str, identity: str) -> str | None:
         """Fingerprint of the access token that last got an identity; None if it is not known any more."""
         return await self._values.get(f"{room}:by:{identity}")
+
+    async def lineage_of(self, room: str, identity: str) -> str | None:
+        """Mark of that token's lineage; None if it has none, or it is not known."""
+        return await self._values.get(f"{room}:lineage:{identity}") or None

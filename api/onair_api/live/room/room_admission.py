@@ -14,6 +14,7 @@ from onair_api.cache.watched_kinds import PROJECT, ROOM
 from onair_api.errors import NotFound, PermissionDenied, Unauthenticated, Unavailable
 from onair_api.live.room.desired import barred, present_opening, room_wanted, with_room
 from onair_api.live.room.join_identities import JoinIdentities
+from onair_api.live.room.removals import is_own_join
 from onair_api.live.room.service import REMOVED, RETRY_S, opening_key
 from onair_api.live.room.token_origin import TokenOrigin, origin_of
 from onair_api.writes.request_note import RequestNote
@@ -134,8 +135,12 @@ class RoomAdmission:
         Raises:
             Aborted, NotFound, ApiError: it could not be written.
         """
-        token = await self._joins.token_of(opening_key(admin.room, admin.opening), identity)
-        one = BarredParticipant(identity=identity, user=user_of(identity), token=token)
+        room = opening_key(admin.room, admin.opening)
+        token = await self._joins.token_of(room, identity)
+        lineage = await self._joins.lineage_of(room, identity)
+        if is_own_join(lineage, admin.origin):
+            lineage = None
+        one = BarredParticipant(identity=identity, user=user_of(identity), token=token, lineage=lineage)
 
         async def change(entry: Entry) -> JsonObject:
             if present_opening(entry.spec, entry.status) != admin.opening:

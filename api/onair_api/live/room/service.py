@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 
 import structlog
 
@@ -14,16 +13,16 @@ from onair_api.cache.cluster import Cluster
 from onair_api.errors import FailedPrecondition, PermissionDenied, Unavailable
 from onair_api.live.room.desired import closed, hosted, opened, present_opening, room_wanted, with_room
 from onair_api.live.room.join_identities import JoinIdentities
+from onair_api.live.room.removals import fingerprint, lineage_mark, was_removed
 from onair_api.live.room.request import access_request
 from onair_api.live.room.token_origin import origin_text
 from onair_api.operation import Ids
 from onair_api.settings import RoomSettings
 from onair_api.writes.writer import Writer
-from onair_crds.contract.room_tokens import is_room_admin, livekit_participant, participant_metadata
+from onair_crds.contract.room_tokens import livekit_participant, participant_metadata
 from onair_crds.contract.rooms import RENDERER_PREFIX, is_barred, room_name
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import Role
-from onair_crds.resources.room import BarredParticipant
 from onair_crds.room_server.client import RoomServer
 from onair_crds.room_server.errors import RoomServerError
 from onair_crds.shapes import JsonObject
@@ -95,7 +94,7 @@ class Rooms:
         room, opening = room_name(project.uid), present_opening(project.spec, project.status)
         wanted, token = room_wanted(project.spec), fingerprint(caller.token.id)
         user = _user(identity, role, project)
-        if _was_removed(wanted.barred, user, token, admin=is_room_admin(role)):
+        if was_removed(wanted.barred, identity, user, token):
             raise PermissionDenied(REMOVED)
         try:
             present = {each.identity for each in await server.participants(room)}
@@ -104,7 +103,12 @@ class Rooms:
             raise Unavailable(error.message, retry_after_s=RETRY_S) from error
         present |= {str(each["sourceId"]) for each in project.spec.get("sources") or []}
         participant = await self._joins.assign(
-            opening_key(room, opening), user, token, present, lambda each: is_barred(wanted.barred, each)
+            opening_key(room, opening),
+            user,
+            token,
+            present,
+            lambda each: is_barred(wanted.barred, each),
+            lineage_mark(identity),
         )
         access = livekit_participant(
             credentials.api_key,
@@ -146,11 +150,6 @@ class Rooms:
         return after
 
 
-def fingerprint(token_id: str) -> str:
-    """What is kept of an access token."""
-    return hashlib.sha256(f"room {token_id}".encode()).hexdigest()[:32]
-
-
 def opening_key(room: str, opening: int | None) -> str:
     """Names one opening of a room."""
     return f"{room}:{opening}"
@@ -162,8 +161,3 @@ def _user(identity: Identity, role: Role, project: Entry) -> str:
         return f"{RENDERER_PREFIX}{epoch}"
     user = identity.service_user_id
     return f"user-{user}" if user.startswith(RENDERER_PREFIX) else user
-
-
-def _was_removed(barred: list[BarredParticipant], user: str, token: str, *, admin: bool) -> bool:
-    """By the token; by the user, too, of those who do not run the room."""
-    return any(each.token == token or (each.user == user and not admin) for each in barred)

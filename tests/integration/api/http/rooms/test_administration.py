@@ -24,6 +24,7 @@ from tests.support.rooms.hosted_rooms import (
     validate,
 )
 from tests.support.rooms.member import member
+from tests.support.tokens import refreshed
 from tests.support.waiting import wait_for
 
 from onair_crds.contract.rooms import SIGNAL_PATH
@@ -118,6 +119,57 @@ async def test_who_is_removed_comes_back_only_when_the_room_opens_anew(
     eve_token, _ = join(show, eve)
     async with member(signal_url(one), eve_token):
         pass
+
+
+def is_let_in(show: Show, user: User) -> bool:
+    response = user.call("POST", f"{show.path}/webrtc/token", {"displayName": "Eve"})
+    assert response.is_success or (response.status_code, response.json()["code"]) == (403, 7)
+    return response.is_success
+
+
+def of_guest(show: Show, user: User) -> Show:
+    """The show as a guest of it reaches it."""
+    return Show(user, show.collection, show.id)
+
+
+@pytest.mark.both_doors
+@pytest.mark.parametrize("role", ["ROLE_COHOST", "ROLE_CONTRIBUTOR"])
+def test_who_was_removed_comes_back_neither_by_a_refresh_nor_as_their_own_guest(
+    show: Show, studio: FacadeThread, role: str
+) -> None:
+    host_token, _ = join(show)
+    eve = refreshed(guest(show, role, "eve"))
+    invited_before = guest(of_guest(show, eve), name="x1")
+    join(show, eve)
+    assert administer(studio, host_token, "RemoveParticipant", identity="eve").status_code in (200, 404)
+    again = refreshed(eve)
+    invited = guest(of_guest(show, again), name="x2")
+    by_invited = guest(of_guest(show, guest(of_guest(show, eve), "ROLE_CONTRIBUTOR", "x3")), name="x4")
+    refused = (eve, again, invited_before, invited, by_invited)
+    assert [is_let_in(show, each) for each in refused] == [False] * len(refused)
+    assert all(is_let_in(show, each) for each in (show.user, guest(show, role, "ben")))
+    for verb in ("stop", "start"):
+        assert show.user.ok("PUT", f"{show.path}/webrtc/{verb}") == {}
+    assert is_let_in(show, again)
+
+
+@pytest.mark.both_doors
+def test_a_host_who_removes_a_join_of_their_own_is_not_locked_out_nor_are_their_guests(
+    show: Show, studio: FacadeThread, sign_in: Callable[..., User]
+) -> None:
+    """One join too many: of the same token after its renewal, or of another login."""
+    name = join(show)[1]
+    renewed, other_login = refreshed(show.user), sign_in(join(show)[1], facade=studio)
+    ben = guest(Show(other_login, show.collection, show.id), name="ben")
+    joined = [join(show, each)[1] for each in (renewed, other_login)]
+    assert joined == [f"{name}#2", f"{name}#3"]
+    host_token, _ = join(show)
+    for each in joined:
+        assert administer(studio, host_token, "RemoveParticipant", identity=each).status_code in (200, 404)
+    assert [is_let_in(show, each) for each in (renewed, other_login)] == [False, False]
+    again = (show.user, refreshed(renewed), sign_in(name, facade=studio), ben)
+    assert [is_let_in(show, each) for each in again] == [True] * 4
+    assert not is_let_in(show, refreshed(other_login)), "who was removed by another login stays out"
 
 
 def test_rooms_are_run_by_their_own_admins_alone(

@@ -65,3 +65,11 @@ async def test_another_opening_of_the_room_begins_afresh(joins: JoinIdentities) 
     assert await joins.assign("room:2", "anna", "t2", (), nobody) == "anna"
     assert await joins.token_of(ROOM, "anna") == "t1"
     assert await joins.token_of("room:2", "anna") == "t2"
+
+
+async def test_the_lineage_of_an_identity_is_that_of_who_has_it_now(joins: JoinIdentities) -> None:
+    assert await joins.lineage_of(ROOM, "anna") is None
+    await joins.assign(ROOM, "anna", "t1", (), nobody, "of t1")
+    await joins.assign(ROOM, "anna", "t2", {"anna"}, nobody, "of t2")
+    assert [await joins.lineage_of(ROOM, each) for each in ("anna", "anna#2")] == ["of t1", "of t2"]
+    assert await joins.lineage_of("room:2", "anna") is None
