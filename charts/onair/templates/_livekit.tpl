@@ -51,6 +51,8 @@ rooms:
 {{- $settings := dict "port" 7880 "key_file" "/etc/onair-keys/keys.yaml" "rtc" $rtc "room" (dict "auto_create" false "sync_streams" true) -}}
 {{- $settings = merge $settings (dict "webhook" (dict "api_key" "onair" "urls" (list $hook))) -}}
 {{- $settings = merge $settings (dict "logging" (dict "json" true "level" (lower .Values.rooms.logLevel))) -}}
+{{- /* What participants may say of themselves, which everybody in the room is sent: as much as the operator leaves */ -}}
+{{- $settings = merge $settings (dict "limit" (dict "max_metadata_size" 20480 "max_attributes_size" 4096)) -}}
 {{- with .Values.rooms.redis.address -}}
 {{- $settings = merge $settings (dict "redis" (dict "address" .)) -}}
 {{- end -}}

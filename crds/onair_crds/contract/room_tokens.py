@@ -97,6 +97,11 @@ def is_room_admin(role: Role) -> bool:
     return role in _ADMINS
 
 
+def publishes(role: Role) -> bool:
+    """Whether a role may publish, and change what the others are shown of it."""
+    return role in _PUBLISHERS
+
+
 def participant_metadata(display_name: str, role: Role, given: JsonObject) -> str:
     """What the others in a room read of a participant: always a JSON object with these two keys."""
     metadata = {**given, "displayName": display_name, "participantRole": role.wire}
@@ -120,7 +125,7 @@ def livekit_participant(
     Args:
         origin: what it goes back to, which the server's renewals of it say too.
     """
-    publishes = role in _PUBLISHERS
+    may_publish = publishes(role)
     claims: Claims = {
         "iss": api_key,
         "sub": identity,
@@ -133,10 +138,10 @@ def livekit_participant(
             "room": room,
             "roomJoin": True,
             "roomAdmin": is_room_admin(role),
-            "canPublish": publishes,
-            "canPublishData": publishes,
+            "canPublish": may_publish,
+            "canPublishData": may_publish,
             "canSubscribe": True,
-            "canUpdateOwnMetadata": publishes,
+            "canUpdateOwnMetadata": may_publish,
             "hidden": role is Role.RENDERER,
         },
     }

@@ -15,10 +15,11 @@ import structlog
 from prometheus_client import Counter
 
 from onair_crds.contract.rooms import EMPTY_ROOM_S
-from onair_crds.room_server.client import RoomServer, ServerRoom
+from onair_crds.room_server.client import MAX_LISTED_ROOMS, RoomServer, ServerRoom
 from onair_crds.room_server.errors import RoomServerError
 from onair_operator.room.plan import (
     NO_OPENING,
+    ClearAttributes,
     KeptRoom,
     Remove,
     Rename,
@@ -121,14 +122,26 @@ class KeptRooms:
 
     async def _pass(self, server: RoomServer) -> None:
         self._passes += 1
-        kept = dict(self._kept)
+        kept, turns = list(self._kept.items()), asyncio.Semaphore(PARALLEL)
+        async with asyncio.TaskGroup() as group:
+            for begin in range(0, len(kept), MAX_LISTED_ROOMS):
+                some = dict(kept[begin : begin + MAX_LISTED_ROOMS])
+                group.create_task(self._keep_some(server, some, turns))
+
+    async def _keep_some(
+        self, server: RoomServer, kept: dict[str, KeptRoom], turns: asyncio.Semaphore
+    ) -> None:
+        """Keeps as many rooms as one list may name; how that ends is nothing to the others."""
         try:
-            listed = {room.name: room for room in await server.rooms()}
-        except RoomServerError as error:
+            async with turns:
+                listed = {room.name: room for room in await server.rooms(list(kept))}
+        except Exception as error:  # what one room says must not keep the others from being looked at
+            if not isinstance(error, RoomServerError):
+                log.exception("rooms.not_listed")
+                error = _internal(error)
             for room, wanted in kept.items():
                 self._failed(room, wanted, error)
             return
-        turns = asyncio.Semaphore(PARALLEL)
 
         async def keep(room: str, wanted: KeptRoom) -> None:
             async with turns:
@@ -141,7 +154,7 @@ class KeptRooms:
                     self._failed(room, wanted, error)
                 except Exception as error:  # what one room says must not keep the others from being looked at
                     log.exception("room.not_looked_at", room=room, project=wanted.project)
-                    self._failed(room, wanted, RoomServerError(f"internal error ({type(error).__name__})"))
+                    self._failed(room, wanted, _internal(error))
                 else:
                     self._seen(room, wanted, view)
 
@@ -177,7 +190,10 @@ class KeptRooms:
                     await server.remove(room, identity)
                 case Rename(identity, name, metadata):
                     await server.rename(room, identity, name, metadata)
-        return RoomView(wanted.opening, tuple(each for each in found if each.identity not in wanted.barred))
+                case ClearAttributes(identity):
+                    await server.clear_attributes(room, identity)
+        stay = (each for each in found if each.identity not in wanted.barred and not each.is_oversized)
+        return RoomView(wanted.opening, tuple(stay))
 
     def _seen(self, room: str, wanted: KeptRoom, view: RoomView) -> None:
         now = self._kept.get(room)
@@ -198,3 +214,7 @@ class KeptRooms:
     async def close(self) -> None:
         if self._server:
             await self._server.close()
+
+
+def _internal(error: Exception) -> RoomServerError:
+    return RoomServerError(f"internal error ({type(error).__name__})")

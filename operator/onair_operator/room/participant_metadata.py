@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 from onair_crds.resources.enums import Role
-from onair_crds.room_server.client import ServerParticipant
+from onair_crds.room_server.client import MAX_METADATA_CHARACTERS, ServerParticipant
 from onair_crds.shapes import JsonObject
 
-MOST_CHARACTERS = 50_000
-"""The room server refuses more than 64,000 bytes: what grows beyond is replaced."""
+MOST_CHARACTERS = MAX_METADATA_CHARACTERS
+"""What is longer, or would be, is replaced: everybody in the room is sent it."""
 
 
 def repaired(participant: ServerParticipant, role: Role | None) -> str:
@@ -25,7 +25,8 @@ def repaired(participant: ServerParticipant, role: Role | None) -> str:
     wanted: JsonObject = {} if role is None else {"participantRole": role.wire}
     if not (given and isinstance(given.get("displayName"), str) and given["displayName"]):
         wanted["displayName"] = participant.name or participant.identity
-    if given is not None and all(given.get(name) == value for name, value in wanted.items()):
+    is_true = given is not None and all(given.get(name) == value for name, value in wanted.items())
+    if is_true and len(participant.metadata) <= MOST_CHARACTERS:
         return participant.metadata
     # Escaped, as JSON may name halves of characters that UTF-8 has not
     text = json.dumps({**(given or {}), **wanted}, separators=(",", ":"))

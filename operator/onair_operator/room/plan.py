@@ -79,6 +79,13 @@ class Rename:
     metadata: str
 
 
+@dataclass(frozen=True)
+class ClearAttributes:
+    """Deletes a participant's attributes but for their role."""
+
+    identity: str
+
+
 def next_step(
     wanted: KeptRoom, present: ServerRoom | None, known: RoomView | None, *, is_quiet: bool
 ) -> RoomStep:
@@ -102,15 +109,18 @@ def next_step(
 
 def changes(
     room: str, wanted: KeptRoom, found: Iterable[ServerParticipant], secret: str
-) -> Iterator[Remove | Rename]:
+) -> Iterator[Remove | Rename | ClearAttributes]:
     """What is done to who is in the room: who is barred goes, previews have their names, roles are true.
+
+    Whoever has so much about them that it was not read goes too: metadata and attributes are bounded, but not
+    the names of tracks, and the others in the room are sent all of it.
 
     Args:
         secret: of the room server's key, which signs roles.
     """
     names = dict(wanted.names)
     for each in found:
-        if each.identity in wanted.barred:
+        if each.identity in wanted.barred or each.is_oversized:
             yield Remove(each.identity)
             continue
         name, metadata = each.name, each.metadata
@@ -120,3 +130,5 @@ def changes(
             metadata = repaired(each, verified_role(secret, room, each.identity, each.attributes))
         if (name, metadata) != (each.name, each.metadata):
             yield Rename(each.identity, name, metadata)
+        if each.has_surplus_attributes:
+            yield ClearAttributes(each.identity)

@@ -11,8 +11,11 @@ from onair_crds.contract.rooms import identities
 RESERVED_S = 30
 """How long an identity waits for its participant, whose token was just made."""
 REMEMBERED_S = 86_400
-MOST_JOINS = 1000
-"""Participants of one user in one room."""
+MOST_JOINS = 50
+"""Participants of one user in one room: those who open one guest code are one. So many may each have all that
+is read of one, and the list of the room is still read."""
+MOST_WATCHING = 200
+"""The same of a user who only watches, and so has no more about them than their token says."""
 
 
 class JoinIdentities:
@@ -27,6 +30,7 @@ class JoinIdentities:
         present: Collection[str],
         barred: Callable[[str], bool],
         lineage: str | None = None,
+        most: int = MOST_JOINS,
     ) -> str:
         """The identity of whoever joins with an access token.
 
@@ -39,6 +43,7 @@ class JoinIdentities:
             present: identities in the room.
             barred: whether an identity may not be used.
             lineage: mark of the access token's lineage; None if it has none.
+            most: participants of the user.
 
         Raises:
             ResourceExhausted: the user is in the room too often.
@@ -46,7 +51,7 @@ class JoinIdentities:
         known = await self._values.get(f"{room}:of:{token}")
         if known and not barred(known) and await self.token_of(room, known) == token:
             return known
-        for number in range(1, MOST_JOINS + 1):
+        for number in range(1, most + 1):
             identity = identities(user, number)
             if identity in present or barred(identity):
                 continue

@@ -12,14 +12,14 @@ from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import FailedPrecondition, PermissionDenied, Unavailable
 from onair_api.live.room.desired import closed, hosted, opened, present_opening, room_wanted, with_room
-from onair_api.live.room.join_identities import JoinIdentities
+from onair_api.live.room.join_identities import MOST_JOINS, MOST_WATCHING, JoinIdentities
 from onair_api.live.room.removals import fingerprint, lineage_mark, was_removed
 from onair_api.live.room.request import access_request
 from onair_api.live.room.token_origin import origin_text
 from onair_api.operation import Ids
 from onair_api.settings import RoomSettings
 from onair_api.writes.writer import Writer
-from onair_crds.contract.room_tokens import livekit_participant, participant_metadata
+from onair_crds.contract.room_tokens import livekit_participant, participant_metadata, publishes
 from onair_crds.contract.rooms import RENDERER_PREFIX, is_barred, room_name
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import Role
@@ -109,6 +109,7 @@ class Rooms:
             present,
             lambda each: is_barred(wanted.barred, each),
             lineage_mark(identity),
+            MOST_JOINS if publishes(role) else MOST_WATCHING,
         )
         access = livekit_participant(
             credentials.api_key,

@@ -31,6 +31,8 @@ from onair_operator.settings import RoomSettings
 
 pytestmark = pytest.mark.media
 
+GIVEN = {"displayName": "ben", "participantRole": "ROLE_GUEST"}
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
@@ -192,7 +194,7 @@ async def test_whatever_a_guest_makes_of_their_metadata_others_can_rely_on_it(
         guest = participant_token(room, "ben", Role.GUEST)
         async with member(server.url, host) as anna, member(server.url, guest) as ben:
             me = ben.room.local_participant
-            given = {"displayName": "ben", "participantRole": "ROLE_GUEST"}
+            given = GIVEN
             await until(lambda: _reads(anna, "ben", given), "Ben is seen")
             await me.set_metadata("no JSON")
             await until(lambda: _reads(anna, "ben", None), "it is seen")
@@ -207,6 +209,27 @@ async def test_whatever_a_guest_makes_of_their_metadata_others_can_rely_on_it(
             await until(lambda: _reads(anna, "ben", mirrored), "the role is Ben's without a signature")
             host_metadata = {"displayName": "anna", "participantRole": "ROLE_HOST"}
             await until(lambda: _reads(ben, "anna", host_metadata), "Anna's is as it was")
+
+
+async def test_what_a_guest_says_of_themselves_is_bounded(
+    operated_namespace: OperatedNamespace, server: LiveKitServer
+) -> None:
+    """On a server that lets them say more, as an existing one may."""
+    async with operated(operated_namespace, server):
+        room = await open_room(operated_namespace)
+        guest = participant_token(room, "ben", Role.GUEST)
+        async with member(server.url, guest) as ben:
+            me = ben.room.local_participant
+            role = me.attributes[ATTRIBUTE]
+            await me.set_metadata(json.dumps({**GIVEN, "a": "a" * 60_000}))
+            await me.set_attributes({str(number): "\x01" * 50 for number in range(1000)})
+
+            def seen() -> Document:
+                (found,) = server.call("ListParticipants", room=room)["participants"]
+                return {"metadata": json.loads(found["metadata"]), "attributes": found["attributes"]}
+
+            bounded = {"metadata": GIVEN, "attributes": {ATTRIBUTE: role}}
+            await until(lambda: seen() == bounded, "it is bounded, and the role is known")
 
 
 async def _reads(one: Member, other: str, metadata: JsonObject | None) -> bool:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
+from aiohttp import web
+from tests.support.loopback_server import on_loopback
 from tests.support.waiting import until
 
 from onair_crds.contract.participant_roles import signed_role
 from onair_crds.resources.enums import Role
-from onair_crds.room_server.client import RoomServer, ServerParticipant, ServerRoom
+from onair_crds.room_server.client import (
+    MAX_LISTED_ROOMS,
+    MAX_RESPONSE_BYTES,
+    RoomServer,
+    ServerParticipant,
+    ServerRoom,
+)
 from onair_crds.room_server.credentials import RoomServerCredentials
 from onair_operator.room import kept_rooms as rooms_module
 from onair_operator.room.kept_rooms import QUIET_PASSES, KeptRooms
@@ -35,7 +45,7 @@ class FakeRoomServer:
         self.known = RoomServerCredentials("key", SECRET)
         return self.known
 
-    async def rooms(self) -> list[ServerRoom]:
+    async def rooms(self, names: Sequence[str]) -> list[ServerRoom]:
         self.asked["rooms"] += 1
         return [ServerRoom("room", 1, 0)]
 
@@ -142,7 +152,7 @@ async def test_a_look_that_fails_does_not_end_the_looks(
     """As what a room says of itself may be anything."""
     monkeypatch.setattr(rooms_module, "INTERVAL_S", 0.001)
 
-    async def failing() -> list[ServerRoom]:
+    async def failing(names: Sequence[str]) -> list[ServerRoom]:
         server.asked["rooms"] += 1
         if server.asked["rooms"] < 3:
             raise RecursionError
@@ -164,7 +174,7 @@ async def test_a_room_that_cannot_be_looked_at_keeps_no_other_from_it(
             raise RecursionError
         return []
 
-    async def both() -> list[ServerRoom]:
+    async def both(names: Sequence[str]) -> list[ServerRoom]:
         return [ServerRoom(name, 1, 1) for name in ("odd", "room")]
 
     monkeypatch.setattr(rooms_module, "INTERVAL_S", 0.001)
@@ -204,7 +214,7 @@ class RoomServerThatIsSlowToList(FakeRoomServer):
         self.kept: KeptRooms | None = None
         self.deleted: list[str] = []
 
-    async def rooms(self) -> list[ServerRoom]:
+    async def rooms(self, names: Sequence[str]) -> list[ServerRoom]:
         assert self.kept
         self.kept.keep("room", KeptRoom("show", 6, 6))
         return [ServerRoom("room", 5, 2)]
@@ -219,3 +229,78 @@ async def test_a_room_that_was_opened_again_while_rooms_were_listed_is_not_close
     rooms.keep("room", KeptRoom("show", None, 5))
     await rooms._pass(cast(Any, server))
     assert server.deleted == []
+
+
+class ServerOfManyRooms:
+    """Lists rooms of livekit-server's size: those that are named, or all."""
+
+    def __init__(self, rooms: Sequence[str]) -> None:
+        codecs = [{"mime": f"video/codec-{n}", "fmtp_line": ""} for n in range(11)]
+        room = {"sid": "RM_Zr8fLH4drPEM", "metadata": '{"onairOpening": 5}', "enabled_codecs": codecs}
+        self.rooms: dict[str, Any] = {
+            name: {"name": name, **room, "turn_password": "p" * 43} for name in rooms
+        }
+        self.failing: set[str] = set()
+
+    async def respond(self, request: web.Request) -> web.Response:
+        assert request.path.endswith("/ListRooms")
+        named = (await request.json()).get("names") or list(self.rooms)
+        status = 500 if self.failing.intersection(named) else 200
+        return web.json_response({"rooms": [self.rooms[name] for name in named]}, status=status)
+
+
+class KnownCredentials:
+    """Credentials that no API server is asked for."""
+
+    known = RoomServerCredentials("key", SECRET)
+
+    async def get(self) -> RoomServerCredentials:
+        return self.known
+
+
+@pytest.mark.parametrize("failing", [set(), {"room-00007"}], ids=["all", "but those of one list"])
+async def test_more_rooms_than_fit_into_one_list_are_looked_at(failing: set[str]) -> None:
+    names = [f"room-{number:05}" for number in range(7000)]
+    far = ServerOfManyRooms(names)
+    far.failing = failing
+    assert len(json.dumps([*far.rooms.values()])) > MAX_RESPONSE_BYTES
+    app = web.Application()
+    app.router.add_post("/{path:.*}", far.respond)
+    async with on_loopback(app) as address:
+        server = RoomServer(address, cast(Any, KnownCredentials()))
+        rooms = KeptRooms(server)
+        for name in names:
+            # Of a later opening than this: nothing more is asked for the room
+            rooms.keep(name, KeptRoom(name, None, 1))
+        await rooms._pass(server)
+        await rooms.close()
+    errors = [view.error for name in names if (view := rooms.view(name))]
+    assert len(errors) == len(names)
+    assert sum(error is not None for error in errors) == (MAX_LISTED_ROOMS if failing else 0)
+
+
+async def test_surplus_attributes_are_cleared_and_whoever_is_oversized_is_removed() -> None:
+    done: list[tuple[str, str, str]] = []
+
+    class Server(FakeRoomServer):
+        async def clear_attributes(self, room: str, identity: str) -> None:
+            done.append(("clear", room, identity))
+
+        async def remove(self, room: str, identity: str) -> None:
+            done.append(("remove", room, identity))
+
+    server = Server()
+    attributes = signed_role(SECRET, "room", "ben", Role.GUEST)
+    metadata = '{"displayName":"Ben","participantRole":"ROLE_GUEST"}'
+    server.there = [
+        ServerParticipant("ben", "Ben", 1, False, (), (), metadata, attributes, True, True, True),
+        ServerParticipant("eve", "", 0, False, (), is_oversized=True),
+    ]
+    rooms = KeptRooms(cast(Any, server))
+    rooms.keep("room", KeptRoom("show", 1, 1))
+    await rooms._pass(cast(Any, server))
+    assert done == [("clear", "room", "ben"), ("remove", "room", "eve")]
+    assert server.renamed == []
+    view = rooms.view("room")
+    assert view
+    assert [each.identity for each in view.participants] == ["ben"]

@@ -81,3 +81,14 @@ def test_what_would_be_too_large_for_the_server_is_replaced() -> None:
         "displayName": "Ben",
         "participantRole": "ROLE_GUEST",
     }
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_what_is_longer_than_others_are_to_be_sent_is_replaced_even_if_it_is_true(more: int) -> None:
+    known = {"displayName": "Benjamin", "participantRole": "ROLE_GUEST", "a": ""}
+    most = MOST_CHARACTERS - len(json.dumps(known, separators=(",", ":"))) + more
+    given = json.dumps({**known, "a": "a" * most}, separators=(",", ":"))
+    assert len(given) == MOST_CHARACTERS + more
+    text = repaired(participant(given), Role.GUEST)
+    assert text == given if not more else len(text) < 100
+    assert repaired(participant(text), Role.GUEST) == text

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 from tests.support.settable_clock import SettableClock
 
-from onair_api.live.room.join_identities import JoinIdentities
+from onair_api.errors import ResourceExhausted
+from onair_api.live.room.join_identities import MOST_JOINS, MOST_WATCHING, JoinIdentities
 from onair_api.live.room.kept_values import KeptValues
 from onair_api.settings import RedisSettings
 
@@ -73,3 +74,16 @@ async def test_the_lineage_of_an_identity_is_that_of_who_has_it_now(joins: JoinI
     await joins.assign(ROOM, "anna", "t2", {"anna"}, nobody, "of t2")
     assert [await joins.lineage_of(ROOM, each) for each in ("anna", "anna#2")] == ["of t1", "of t2"]
     assert await joins.lineage_of("room:2", "anna") is None
+
+
+async def test_a_user_joins_so_often_and_no_oftener(joins: JoinIdentities) -> None:
+    """Far below what fills the list of a room; who only watches says less, and may be an audience."""
+    assert MOST_JOINS <= 50
+    assert MOST_WATCHING <= 200
+    made = {await joins.assign(ROOM, "eve", f"t{n}", (), nobody) for n in range(MOST_JOINS)}
+    assert len(made) == MOST_JOINS
+    with pytest.raises(ResourceExhausted):
+        await joins.assign(ROOM, "eve", "another", (), nobody)
+    assert await joins.assign(ROOM, "eve", "t7", (), nobody) in made
+    assert await joins.assign(ROOM, "ben", "another", (), nobody) == "ben"
+    assert await joins.assign(ROOM, "eve", "watches", (), nobody, most=MOST_WATCHING) not in made
