@@ -20,6 +20,7 @@ from onair_api.auth.ingest_secret import IngestSecret
 from onair_api.auth.rate_limits import RateLimits
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.signing_keys import SigningKeys
+from onair_api.auth.token_runs import run_is_over
 from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import GUEST_CODE, REVOKED_TOKEN, SIGNING_KEY
@@ -32,7 +33,7 @@ from onair_api.http.rooms.webhooks import RoomWebhooks
 from onair_api.ingest.hook import IngestHook
 from onair_api.layout.layer.service import Layers
 from onair_api.layout.service import Layouts
-from onair_api.live.authentication.service import Authentication, run_is_over
+from onair_api.live.authentication.service import Authentication
 from onair_api.live.broadcast.run import is_on_air
 from onair_api.live.broadcast.service import Broadcasts
 from onair_api.live.broadcast.snapshot import Encoders

@@ -107,7 +107,7 @@ class Tokens:
             raise PermissionDenied(f"invitations by invited guests are at most {MAX_LINEAGE} deep")
         now = math.floor(self._now())
         first = now if first_issued is None else first_issued
-        end = min(now + seconds(duration_ms), _last_end(first))
+        end = min(now + seconds(duration_ms), last_end(first))
         if not_after is not None:
             end = min(end, not_after)
         more: Claims = {KIND: kind.value}
@@ -119,7 +119,7 @@ class Tokens:
         """A session token of the same grants with a new life, within seven days of the first one."""
         now = math.floor(self._now())
         life = old.expires - old.issued if old.session_s is None else old.session_s
-        end = min(now + life, _last_end(old.first_issued))
+        end = min(now + life, last_end(old.first_issued))
         more: Claims = {RUN: old.run} if old.run else {}
         return self._sign(old.identity, now, end, old.first_issued, more).token
 
@@ -130,7 +130,7 @@ class Tokens:
             verified.expires - verified.issued
         ):
             return None
-        if verified.expires >= math.floor(_last_end(verified.first_issued)):
+        if verified.expires >= math.floor(last_end(verified.first_issued)):
             return None
         token = self._renewed.get(verified.id)
         if token is None:
@@ -292,5 +292,6 @@ def seconds(duration_ms: int) -> int:
     return max(1, math.ceil(duration_ms / 1000))
 
 
-def _last_end(first_issued: float) -> float:
+def last_end(first_issued: float) -> float:
+    """When the last token of a chain of refreshes ends, in Unix seconds."""
     return first_issued + MAX_TOKEN_DURATION_MS / 1000

@@ -12,11 +12,10 @@ from onair_api.auth.identity import SCOPE_CREATE, GuestControl, Identity
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.roles import authorize_issue
 from onair_api.auth.signing_keys import SigningKeys
+from onair_api.auth.token_runs import is_over
 from onair_api.auth.tokens import REDEEMED, Issued, Tokens
 from onair_api.auth.verified_token import TokenKind, Verified
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.view import View
-from onair_api.cache.watched_kinds import PROJECT
 from onair_api.errors import InvalidArgument, NotFound, PermissionDenied, Unauthenticated, Violation
 from onair_api.live.authentication.requests import (
     BackendRequest,
@@ -29,12 +28,9 @@ from onair_api.operation import Ids
 from onair_api.settings import TokenSettings
 from onair_api.wire.decode import enum_field
 from onair_api.writes.identifiers import new_id
-from onair_crds.contract.runs import was_used
 from onair_crds.kube.store import Entry
-from onair_crds.resources.enums import BroadcastPhase, Role
+from onair_crds.resources.enums import Role
 from onair_crds.shapes import JsonObject
-
-ON_THE_WAY = {phase.value for phase in BroadcastPhase if phase.active} | {BroadcastPhase.STOPPING.value}
 
 
 class Authentication:
@@ -191,24 +187,6 @@ class Authentication:
         except NotFound:
             raise NotFound(UNKNOWN) from None
         return stored
-
-
-def run_is_over(view: View, token: Verified) -> bool:
-    """Whether a token is of a run that is known to have ended."""
-    guest = token.identity.guest
-    if guest is None or token.run is None:
-        return False
-    project = view.entry(PROJECT, guest.project_id)
-    return project is not None and project.uid == guest.project_uid and is_over(project, token.run)
-
-
-def is_over(project: Entry, run: str) -> bool:
-    """Whether a run is known to have ended. One that is not known yet may have begun a moment ago."""
-    status = project.status
-    present = status.get("broadcast") or {}
-    if present.get("id") == run:
-        return present.get("phase") not in ON_THE_WAY
-    return (status.get("previous") or {}).get("id") == run or was_used(run, status.get("used") or ())
 
 
 def backend_identity(backend: Backend, asked: BackendRequest) -> Identity:

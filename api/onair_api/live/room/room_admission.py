@@ -9,6 +9,7 @@ import jwt
 import structlog
 
 from onair_api.auth.callers import Callers
+from onair_api.auth.token_runs import is_over
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import PROJECT, ROOM
 from onair_api.errors import NotFound, PermissionDenied, Unauthenticated, Unavailable
@@ -70,7 +71,7 @@ class RoomAdmission:
 
         Raises:
             Unauthenticated: it is no token of this room server's, or has expired, or the access token that it
-                was made with was revoked, or a key of that deleted.
+                was made with was revoked, or a key of that deleted, or its run is over, or its chain.
             NotFound: its project is gone, or the room is closed.
             PermissionDenied: who holds it was removed from the room.
             ResourceExhausted: they came too often.
@@ -91,17 +92,17 @@ class RoomAdmission:
         if is_barred(room_wanted(project.spec).barred, identity):
             raise PermissionDenied(REMOVED)
         origin = origin_of(claims)
-        if origin and await self._callers.tokens.has_ended(origin):
+        if origin and (self._is_over(origin, project) or await self._callers.tokens.has_ended(origin)):
             raise Unauthenticated(_INVALID.format("the access token that it was made with has ended"))
         return Admitted(project, room, opening, identity, grant.get("roomAdmin") is True, origin)
 
     async def until_ended(self, admitted: Admitted) -> None:
         """Waits until what the token goes back to has ended, and then disconnects who joined with it."""
-        origin, tokens = admitted.origin, self._callers.tokens
+        origin = admitted.origin
         if origin is None:
             await asyncio.get_running_loop().create_future()  # it ends only with its opening
             return
-        while not tokens.known_to_have_ended(origin):  # noqa: ASYNC110 - it ends in several ways, on any replica
+        while not self._known_to_have_ended(origin, admitted.room):  # noqa: ASYNC110 - in several ways, on any replica
             await asyncio.sleep(LOOK_S)
         log.info("room.token_ended", room=admitted.room)
         if self.server is None:
@@ -110,6 +111,16 @@ class RoomAdmission:
             await self.server.remove(admitted.room, admitted.identity)
         except RoomServerError as error:
             log.warning("room.not_removed", room=admitted.room, error=error.message)
+
+    def _known_to_have_ended(self, origin: TokenOrigin, room: str) -> bool:
+        return self._callers.tokens.known_to_have_ended(origin) or self._is_over(
+            origin, self.project_of(room)
+        )
+
+    def _is_over(self, origin: TokenOrigin, project: Entry | None) -> bool:
+        """Whether the run that the token is for is known to have ended, or all tokens of its chain."""
+        of_run = origin.run is not None and project is not None and is_over(project, origin.run)
+        return of_run or (origin.end is not None and origin.end <= self._callers.tokens.now())
 
     def project_of(self, room: str) -> Entry | None:
         """The project that a room is of, unless it is being deleted."""

@@ -15,7 +15,7 @@ from onair_api.live.room.desired import closed, hosted, opened, present_opening,
 from onair_api.live.room.join_identities import MOST_JOINS, MOST_WATCHING, JoinIdentities
 from onair_api.live.room.removals import fingerprint, lineage_mark, was_removed
 from onair_api.live.room.request import access_request
-from onair_api.live.room.token_origin import origin_text
+from onair_api.live.room.token_origin import origin_of_access, origin_text
 from onair_api.operation import Ids
 from onair_api.settings import RoomSettings
 from onair_api.writes.writer import Writer
@@ -120,7 +120,7 @@ class Rooms:
             display_name=asked.display_name,
             metadata=participant_metadata(asked.display_name, role, asked.metadata),
             until=dt.datetime.now(dt.UTC) + dt.timedelta(seconds=self._settings.token_s),
-            origin=origin_text(identity),
+            origin=origin_text(origin_of_access(caller.token)),
         )
         return {
             "webrtcAccess": {"accessToken": access.get_secret_value(), "participantId": participant},

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from onair_api.auth.identity import ApiKeyRef, Origin
+from onair_api.auth.identity import ApiKeyRef
+from onair_api.auth.tokens import last_end
+from onair_api.auth.verified_token import Verified
 from onair_crds.shapes import Claims
 
 
@@ -18,12 +20,25 @@ class TokenOrigin:
     lineage: tuple[str, ...]
     api_key: ApiKeyRef | None
     signing_key: str
+    run: str | None = None
+    """Of a page's token: the run that it is for, and ends with."""
+    end: int | None = None
+    """Unix seconds after which no token of its chain of refreshes is valid; None if it does not say."""
 
 
-def origin_text(origin: Origin) -> str:
+def origin_of_access(token: Verified) -> TokenOrigin:
+    """What the room's token goes back to that is made with this access token.
+
+    It does not end where that expires: who is in a room renews theirs, which nothing in the room says.
+    """
+    identity, end = token.identity, int(last_end(token.first_issued))
+    return TokenOrigin(identity.lineage, identity.api_key, identity.signing_key, token.run, end)
+
+
+def origin_text(origin: TokenOrigin) -> str:
     """Encodes what a token goes back to as text."""
     key = origin.api_key
-    fields = (origin.lineage, key and (key.secret, key.uid), origin.signing_key)
+    fields = (origin.lineage, key and (key.secret, key.uid), origin.signing_key, origin.run, origin.end)
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -32,13 +47,16 @@ def origin_of(claims: Claims) -> TokenOrigin | None:
     configuration = claims.get("roomConfig")
     text = configuration.get("name") if isinstance(configuration, dict) else None
     try:
-        lineage, key, *signing_key = json.loads(text or "")
-        (signed_with,) = signing_key or ("",)  # one from before it was said
+        lineage, key, *more = json.loads(text or "")
+        # One from before it was said by which key, for which run and until when
+        signed_with, run, end = {0: ("", None, None), 1: (*more, None, None)}.get(len(more), more)
         secret, uid = key or ("", "")
         return TokenOrigin(
             tuple(str(each) for each in lineage),
             ApiKeyRef(str(secret), str(uid)) if key else None,
             str(signed_with),
+            None if run is None else str(run),
+            None if end is None else int(end),
         )
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         return None

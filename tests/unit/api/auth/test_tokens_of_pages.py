@@ -11,11 +11,11 @@ from tests.support.token_issuer import START, TokenIssuer, secret
 from tests.support.tokens import claims_of
 
 from onair_api.auth.identity import Identity
+from onair_api.auth.token_runs import is_over, run_is_over
 from onair_api.auth.verified_token import TokenKind, Verified
 from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import PROJECT, RENDERER_KEY
 from onair_api.errors import Unauthenticated
-from onair_api.live.authentication.service import is_over, run_is_over
 from onair_crds.contract.renderer_token import SESSION_S
 from onair_crds.contract.runs import with_used
 from onair_crds.kube.store import Entry

@@ -23,11 +23,15 @@ from tests.support.rooms.hosted_rooms import (
     validate,
 )
 from tests.support.rooms.member import member
+from tests.support.signed_page_token import signed_page_token
 from tests.support.signing_keys import AddedSigningKey
+from tests.support.tokens import claims_of as claims_of_access
 from tests.support.tokens import refreshed
 from tests.support.waiting import wait_for
 
-from onair_api.cache.watched_kinds import SIGNING_KEY
+from onair_api.cache.watched_kinds import PROJECT, SIGNING_KEY
+from onair_api.live.room.token_origin import origin_of
+from onair_api.settings import MAX_TOKEN_DURATION_MS
 
 pytestmark = pytest.mark.media
 
@@ -172,3 +176,56 @@ async def test_a_renewed_token_says_no_less_and_no_other_participant_reads_what_
         one = administer(studios[0], join(show, guest(show, "ROLE_COHOST"))[0], "ListParticipants")
         assert identity in one.text
         assert given["roomConfig"]["name"][3:15] not in one.text
+
+
+async def test_room_tokens_of_a_page_end_with_its_run_whoever_has_them(
+    studios: tuple[FacadeThread, FacadeThread], resources: StoredResources, sign_in: Callable[..., User]
+) -> None:
+    one, two = studios
+    show = sign_in("anna", facade=one).project(**HOSTED)
+    resources.set_broadcast(show.id, {"id": "run", "phase": "Running", "epoch": 1})
+    host_token, _ = join(show)
+    exchange = User(one, signed_page_token(resources, show))
+    wait_for(lambda: exchange.call("PUT", "/authentication/token").is_success, "the page's key is known")
+    page = refreshed(exchange)
+    token, _ = join(show, page)
+    passed_on = [token, await renewed(signal_url(two), token)]
+    async with member(signal_url(two), passed_on[1]) as has_it, member(signal_url(one), host_token) as host:
+        resources.set_broadcast(show.id, {"id": "run", "phase": "Stopping", "epoch": 1})
+        wait_for(lambda: _phase(two, show.id) == "Stopping", "it is known")
+        assert all(validate(each, token).is_success for each in studios for token in passed_on)
+        resources.set_broadcast(show.id, {"id": "run", "phase": "Stopped", "epoch": 1})
+        await has_it.disconnected()
+        wait_for(
+            lambda: all(is_refused(each, token) for each in studios for token in passed_on), "it is known"
+        )
+        assert page.call("GET", show.path).status_code == 401
+        assert validate(one, host_token).is_success
+        assert not host.gone.is_set()
+
+
+def _phase(facade: FacadeThread, project: str) -> str | None:
+    entry = facade.view.entry(PROJECT, project)
+    return (entry.status.get("broadcast") or {}).get("phase") if entry else None
+
+
+async def test_rooms_tokens_end_with_the_chain_of_the_access_token(
+    studios: tuple[FacadeThread, FacadeThread],
+    sign_in: Callable[..., User],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However often the room server has renewed them; and not with the access token itself."""
+    one, two = studios
+    show = sign_in("anna", facade=one).project(**HOSTED)
+    token, _ = join(show)
+    origin = origin_of(claims_of(token))
+    assert origin
+    assert origin.end == claims_of_access(show.user.token)["auth_time"] + MAX_TOKEN_DURATION_MS // 1000
+    async with member(signal_url(two), token) as joined:
+        monkeypatch.setattr(two.services.callers.tokens, "_now", lambda: float(origin.end or 0) - 1)
+        assert validate(two, token).is_success
+        assert not joined.gone.is_set()
+        monkeypatch.setattr(two.services.callers.tokens, "_now", lambda: float(origin.end or 0))
+        await joined.disconnected()
+        assert is_refused(two, token)
+    assert validate(one, token).is_success
