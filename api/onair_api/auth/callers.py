@@ -86,7 +86,7 @@ class Access(ABC, Generic[C]):
 
 @dataclass(frozen=True)
 class ByAccessToken(Access[Caller]):
-    """Access tokens of some roles; each request counts for the token and for its service."""
+    """Access tokens of some roles; each request counts for the token, its lineage and its service."""
 
     roles: Roles
     redeeming: bool = False
@@ -94,7 +94,7 @@ class ByAccessToken(Access[Caller]):
 
     async def caller(self, callers: Callers, operation: str, headers: CallHeaders) -> Caller:
         token = await callers.tokens.verify(headers.authorization, redeeming=self.redeeming)
-        callers.rate_limits.count(token.id, token.identity.service_id)
+        callers.rate_limits.count(token.id, token.identity.service_id, token.identity.lineage)
         authorize(token.identity, self.roles, operation)
         session_id = headers.session_id
         return Caller(

@@ -1,4 +1,4 @@
-"""Rate limits of tokens and services, counted over all replicas in Redis.
+"""Rate limits of tokens, lineages and services, counted over all replicas in Redis.
 
 A request waits for nothing: it is counted here and reported to Redis in batches
 a moment later; a token or service over its limit is refused until the window
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,8 +31,11 @@ log = structlog.get_logger()
 TICK_S = 0.05
 SHARE = 0.02
 """A counter is reported to Redis when it holds this share of its limit …"""
-AGE = 0.1
-"""… or is this share of a window old, whichever comes first."""
+AGE = {"token": 0.1, "lineage": 1.0, "service": 0.1}
+"""… or is this share of a window old, whichever comes first. A lineage is counted beside each of its tokens:
+one that is seldom used hardly costs a round trip more."""
+LINEAGE_SHARE = 0.25
+"""Of the limit of a service: what the tokens of one lineage may take of it, however many they are."""
 TIMEOUT_S = 1.0
 OPEN_S = 5.0
 """Pause after Redis failed."""
@@ -39,14 +43,18 @@ PARALLEL = 16
 SHORTEST_REFUSAL_S = 0.5
 """Redis says in whole seconds when a window ends: rounded, so 0 from half a second before it."""
 
-_WHOSE = {"token": "with this access token", "service": "from this service"}
+_WHOSE = {
+    "token": "with this access token",
+    "lineage": "with this access token, its refreshes and others of its guest code",
+    "service": "from this service",
+}
 
 
 class RateKey(NamedTuple):
     """What requests are counted for."""
 
     scope: str
-    """`token` or `service`."""
+    """`token`, `lineage` or `service`."""
     id: str
 
 
@@ -68,7 +76,7 @@ class RateLimits:
         self._window_s = settings.window_s
         self._items = {
             scope: RateLimitItemPerSecond(amount, settings.window_s, namespace=f"onair/{scope}")
-            for scope, amount in (("token", settings.per_token), ("service", settings.per_service))
+            for scope, amount in _amounts(settings).items()
             if amount and redis.url
         }
         self._redis = redis
@@ -79,17 +87,22 @@ class RateLimits:
         self._alone: dict[RateKey, Counter] = {}
         """What this replica has counted in the present window meanwhile."""
 
-    def count(self, token_id: str | None, service_id: str) -> None:
+    def count(self, token_id: str | None, service_id: str, lineage: Sequence[str] = ()) -> None:
         """Counts a request.
 
+        Args:
+            lineage: of the token; its last id is the same for all refreshes of it.
+
         Raises:
-            ResourceExhausted: there were too many of this token or service; says when to retry.
+            ResourceExhausted: there were too many of this token, lineage or service; says when to retry.
         """
         if not self._items:
             return
         now = time.monotonic()
         if token_id is not None:
             self._count(RateKey("token", token_id), now)
+        if lineage:
+            self._count(RateKey("lineage", lineage[-1]), now)
         self._count(RateKey("service", service_id), now)
 
     def _count(self, key: RateKey, now: float) -> None:
@@ -196,5 +209,16 @@ class RateLimits:
     def _is_due(self, key: RateKey, counter: Counter, now: float) -> bool:
         return (
             counter.hits >= SHARE * self._items[key.scope].amount
-            or now - counter.since >= AGE * self._window_s
+            or now - counter.since >= AGE[key.scope] * self._window_s
         )
+
+
+def _amounts(settings: RateLimitSettings) -> dict[str, int]:
+    """The limit of each scope; 0 is without one.
+
+    A lineage has one only if tokens and services have: those who redeem the same guest code share theirs, so
+    it is not that of a token, and keeps one user from taking what all of a service share.
+    """
+    token, service = settings.per_token, settings.per_service
+    lineage = max(token, int(LINEAGE_SHARE * service)) if token and service else 0
+    return {"token": token, "lineage": lineage, "service": service}

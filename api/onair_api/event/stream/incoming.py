@@ -25,7 +25,7 @@ class Incoming:
         except BadRequest as error:
             request = error
         try:
-            self._admission.count(session.token, session.identity.service_id)
+            self._admission.count(session.token, session.identity)
         except ResourceExhausted as error:
             session.reply_error(request.correlation_id, error)
             return False

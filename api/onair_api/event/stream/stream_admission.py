@@ -8,6 +8,7 @@ import jwt
 from starlette.datastructures import Headers, QueryParams
 
 from onair_api.auth.callers import MAX_SESSION_ID, ByAccessToken, Callers, CallHeaders
+from onair_api.auth.identity import Identity
 from onair_api.auth.roles import VIEWERS
 from onair_api.auth.verified_token import Verified
 from onair_api.errors import PermissionDenied, RpcError, Unauthenticated
@@ -53,13 +54,13 @@ class StreamAdmission:
         headers = CallHeaders(f"Bearer {token}" if token else None)
         return (await STREAM_ACCESS.caller(self._callers, STREAM_EVENTS, headers)).token
 
-    def count(self, token_id: str, service_id: str) -> None:
+    def count(self, token_id: str, identity: Identity) -> None:
         """Counts one request on a stream.
 
         Raises:
             ResourceExhausted: there were too many.
         """
-        self._callers.rate_limits.count(token_id, service_id)
+        self._callers.rate_limits.count(token_id, identity.service_id, identity.lineage)
 
 
 def token_of(headers: Headers, query: QueryParams, subprotocols: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from onair_api.auth.callers import (
 from onair_api.auth.rate_limits import RateLimits
 from onair_api.auth.roles import OWNERS, VIEWERS
 from onair_api.auth.verified_token import TokenKind
-from onair_api.errors import PermissionDenied, Unauthenticated
+from onair_api.errors import PermissionDenied, ResourceExhausted, Unauthenticated
 from onair_api.settings import RateLimitSettings, RedisSettings
 from onair_crds.resources.enums import Role
 
@@ -79,3 +80,49 @@ async def test_some_operations_need_no_credential(callers: Callers) -> None:
     access: Access[Any] = ByAnybody()
     found = await access.caller(callers, "GetJsonWebKeySet", CallHeaders("Bearer x", "y"))
     assert found is None
+
+
+PER_TOKEN, PER_SERVICE = 10, 200
+
+
+@pytest.fixture
+def limited(issuer: TokenIssuer) -> Callers:
+    """A Redis that is not reached yet: this replica counts for itself."""
+    settings = RateLimitSettings(window_s=3600, per_token=PER_TOKEN, per_service=PER_SERVICE)
+    limits = RateLimits(settings, RedisSettings.model_validate({"url": "redis://127.0.0.1:1/0"}))
+    return Callers(issuer.tokens, ApiKeys(issuer.cluster), limits)
+
+
+async def accepted(callers: Callers, token: str, tries: int) -> int:
+    """How many requests with a token are."""
+    count = 0
+    for _ in range(tries):
+        try:
+            await ByAccessToken(VIEWERS).caller(callers, "GetProject", headers(token))
+        except ResourceExhausted:
+            continue
+        count += 1
+    return count
+
+
+async def test_a_guest_who_refreshes_their_token_leaves_the_service_to_others(
+    issuer: TokenIssuer, limited: Callers
+) -> None:
+    guest = issuer.tokens.issue(replace(ANNA, service_user_id="eve", role=Role.GUEST), DAY_MS)
+    tokens = [guest]
+    while len(tokens) < 4 * PER_SERVICE // PER_TOKEN:
+        tokens.append(issuer.tokens.renew(await issuer.tokens.verify(f"Bearer {tokens[-1]}")))
+    taken = [await accepted(limited, token, PER_TOKEN) for token in tokens]
+    assert sum(taken) <= PER_SERVICE // 2
+    assert taken[0] == PER_TOKEN
+    host = issuer.tokens.issue(ANNA, DAY_MS)
+    assert await accepted(limited, host, 2 * PER_TOKEN) == PER_TOKEN
+
+
+async def test_those_who_redeem_one_guest_code_are_not_counted_as_one_token(
+    issuer: TokenIssuer, limited: Callers
+) -> None:
+    link = issuer.tokens.issue_guest(ANNA, TokenKind.EXCHANGE, DAY_MS, session_ms=DAY_MS).token
+    shared = await issuer.tokens.verify(f"Bearer {link}", redeeming=True)
+    for _ in range(4):
+        assert await accepted(limited, issuer.tokens.renew(shared), 2 * PER_TOKEN) == PER_TOKEN

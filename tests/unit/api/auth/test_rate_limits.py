@@ -14,7 +14,7 @@ from limits.aio.strategies import FixedWindowRateLimiter
 from tests.support.waiting import until
 
 from onair_api.auth import rate_limits
-from onair_api.auth.rate_limits import RateLimits
+from onair_api.auth.rate_limits import Counter, RateKey, RateLimits
 from onair_api.errors import ResourceExhausted
 from onair_api.settings import RateLimitSettings, RedisSettings
 
@@ -111,3 +111,30 @@ async def test_a_redis_that_counts_and_is_silent_then_counts_a_request_twice_at_
         await until(lambda: limiter.counted["anna"] >= 6, "it is asked again, with what came since")
         await asyncio.sleep(0.01)
     assert limiter.counted == {"anna": 6}, "twice 2 and twice 1"
+
+
+@pytest.mark.parametrize(
+    ("per_token", "per_service", "per_lineage"),
+    [(3000, 30_000, 7500), (3000, 6000, 3000), (0, 30_000, None), (3000, 0, None), (0, 0, None)],
+)
+def test_a_lineage_has_a_share_of_its_service_and_no_less_than_a_token(
+    per_token: int, per_service: int, per_lineage: int | None
+) -> None:
+    settings = RateLimitSettings(per_token=per_token, per_service=per_service)
+    items = RateLimits(settings, RedisSettings.model_validate({"url": "redis://127.0.0.1:1/0"}))._items
+    item = items.get("lineage")
+    assert (item.amount if item else None) == per_lineage
+
+
+def test_a_lineage_that_is_seldom_used_is_reported_once_a_window() -> None:
+    settings = RateLimitSettings(window_s=WINDOW_S, per_token=100, per_service=1000)
+    limits = RateLimits(settings, RedisSettings.model_validate({"url": "redis://127.0.0.1:1/0"}))
+    # Hits, and how much of a window is over
+    cases = [(1, 0.05), (1, 0.1), (1, 1.0), (100, 0.0)]
+    due = {
+        scope: [limits._is_due(RateKey(scope, "id"), Counter(hits, 0.0), at * WINDOW_S) for hits, at in cases]
+        for scope in ("token", "lineage", "service")
+    }
+    assert due["token"] == [False, True, True, True]
+    assert due["service"] == [False, True, True, True]
+    assert due["lineage"] == [False, False, True, True]
