@@ -30,20 +30,21 @@ def lineage_mark(identity: Identity) -> str | None:
 def was_removed(barred: list[BarredParticipant], identity: Identity, user: str, token: str) -> bool:
     """Whether a caller was removed: by token or lineage; by user, too, if they do not run the room."""
     by_user = identity.role is None or not is_room_admin(identity.role)
-    marks = _marks(identity)
-    return any(
-        each.token == token or each.lineage in marks or (each.user == user and by_user) for each in barred
+    return goes_back_to_removed(barred, identity) or any(
+        each.token == token or (each.user == user and by_user) for each in barred
     )
+
+
+def goes_back_to_removed(barred: list[BarredParticipant], origin: Origin) -> bool:
+    """Whether somebody was removed who joined with a token of this lineage."""
+    marks = {_with_invited(each) for each in origin.lineage} | {_alone(each) for each in origin.lineage[-1:]}
+    return any(each.lineage in marks for each in barred)
 
 
 def is_own_join(mark: str | None, remover: Origin | None) -> bool:
     """Whether whoever removes a participant with this mark removes a join of their own."""
     own = remover.lineage[-1:] if remover else ()
     return any(mark in (_alone(each), _with_invited(each)) for each in own)
-
-
-def _marks(identity: Identity) -> set[str]:
-    return {_with_invited(each) for each in identity.lineage} | {_alone(identity.lineage[-1])}
 
 
 def _alone(id_: str) -> str:

@@ -15,7 +15,7 @@ from onair_api.cache.watched_kinds import PROJECT, ROOM
 from onair_api.errors import NotFound, PermissionDenied, Unauthenticated, Unavailable
 from onair_api.live.room.desired import barred, present_opening, room_wanted, with_room
 from onair_api.live.room.join_identities import JoinIdentities
-from onair_api.live.room.removals import is_own_join
+from onair_api.live.room.removals import goes_back_to_removed, is_own_join
 from onair_api.live.room.service import REMOVED, RETRY_S, opening_key
 from onair_api.live.room.token_origin import TokenOrigin, origin_of
 from onair_api.writes.request_note import RequestNote
@@ -75,7 +75,7 @@ class RoomAdmission:
             NotFound: its project is gone, or the room is closed.
             PermissionDenied: who holds it was removed from the room.
             ResourceExhausted: they came too often.
-            Unavailable: the room server's credentials cannot be had.
+            Unavailable: the room server's credentials cannot be had, or who is in the room.
             ApiError: the API server had to be asked for the key and did not respond.
         """
         claims = await self._verified(token)
@@ -89,12 +89,27 @@ class RoomAdmission:
         opening = present_opening(project.spec, project.status) if project else None
         if project is None or opening is None:
             raise NotFound("the room is closed")
-        if is_barred(room_wanted(project.spec).barred, identity):
-            raise PermissionDenied(REMOVED)
         origin = origin_of(claims)
+        if await self._was_removed(project, room, identity, origin):
+            raise PermissionDenied(REMOVED)
         if origin and (self._is_over(origin, project) or await self._callers.tokens.has_ended(origin)):
             raise Unauthenticated(_INVALID.format("the access token that it was made with has ended"))
         return Admitted(project, room, opening, identity, grant.get("roomAdmin") is True, origin)
+
+    async def _was_removed(
+        self, project: Entry, room: str, identity: str, origin: TokenOrigin | None
+    ) -> bool:
+        """By identity; by lineage those who are not in the room: their token was made before the removal."""
+        barred = room_wanted(project.spec).barred
+        if is_barred(barred, identity):
+            return True
+        if origin is None or self.server is None or not goes_back_to_removed(barred, origin):
+            return False
+        try:
+            present = await self.server.participants(room)
+        except RoomServerError as error:
+            raise Unavailable(error.message, retry_after_s=RETRY_S) from error
+        return all(each.identity != identity for each in present)
 
     async def until_ended(self, admitted: Admitted) -> None:
         """Waits until what the token goes back to has ended, and then disconnects who joined with it."""

@@ -153,6 +153,29 @@ def test_who_was_removed_comes_back_neither_by_a_refresh_nor_as_their_own_guest(
     assert is_let_in(show, again)
 
 
+async def test_who_was_removed_joins_with_no_token_that_they_had_in_hand(
+    show: Show, studios: tuple[FacadeThread, FacadeThread]
+) -> None:
+    """Who shares it and is in the room, by the same guest code, stays and may come back to it."""
+    one, two = studios
+    host_token, _ = join(show)
+    eve = refreshed(guest(show, "ROLE_COHOST", "eve"))
+    token, spare, other = (join(show, each) for each in (eve, refreshed(eve), refreshed(eve)))
+    assert [identity for _, identity in (token, spare, other)] == ["eve", "eve#2", "eve#3"]
+    async with member(signal_url(one), token[0]) as joined, member(signal_url(two), other[0]) as stays:
+        assert administer(one, host_token, "RemoveParticipant", identity="eve").is_success
+        await joined.disconnected()
+        wait_for(lambda: all(validate(each, token[0]).status_code == 403 for each in studios), "it is known")
+        assert [validate(each, spare[0]).status_code for each in studios] == [403, 403]
+        assert administer(one, spare[0], "ListParticipants").status_code == 403
+        with pytest.raises(rtc.ConnectError):
+            async with member(signal_url(two), spare[0]):
+                pass
+        assert [validate(each, other[0]).status_code for each in studios] == [200, 200]
+        assert not stays.gone.is_set()
+    wait_for(lambda: validate(one, other[0]).status_code == 403, "who has left does not come back")
+
+
 @pytest.mark.both_doors
 def test_a_host_who_removes_a_join_of_their_own_is_not_locked_out_nor_are_their_guests(
     show: Show, studio: FacadeThread, sign_in: Callable[..., User]
