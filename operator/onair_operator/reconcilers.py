@@ -24,9 +24,11 @@ from onair_operator.cluster.lookups import (
     streams_of_key,
     streams_of_source,
     when_gone,
+    when_other,
     without_project,
 )
 from onair_operator.cluster.queue import Key
+from onair_operator.cluster.read_parts import collection_part, source_part
 from onair_operator.cluster.watched_kinds import (
     BY_COLLECTION,
     BY_DESTINATION,
@@ -93,7 +95,11 @@ RECONCILERS = (
         SOURCE,
         observe_source,
         plan_source,
-        {SOURCE: itself, COLLECTION: children(SOURCE, BY_COLLECTION), SECRET: source_of_key},
+        {
+            SOURCE: itself,
+            COLLECTION: when_other(collection_part, children(SOURCE, BY_COLLECTION)),
+            SECRET: source_of_key,
+        },
     ),
     _reconciler(
         STREAM,
@@ -107,9 +113,9 @@ RECONCILERS = (
         plan_project,
         {
             PROJECT: itself,
-            COLLECTION: children(PROJECT, BY_COLLECTION),
+            COLLECTION: when_other(collection_part, children(PROJECT, BY_COLLECTION)),
             DESTINATION: parent("projectId"),
-            SOURCE: children(PROJECT, BY_SHOWN),
+            SOURCE: when_other(source_part, children(PROJECT, BY_SHOWN)),
             LAYOUT: project_to_own_it,
             POD: project_of_pod,
             SECRET: projects_of_secret,

@@ -48,6 +48,17 @@ def when_gone(lookup: Lookup) -> Lookup:
     return lambda store, change: lookup(store, change) if change.after is None else ()
 
 
+def when_other(part: Callable[[Entry], object], lookup: Lookup) -> Lookup:
+    """Looks up the same, but not where this part of the object is as it was."""
+
+    def look_up(store: Store, change: Change) -> Iterable[str]:
+        before, after = change
+        same = before is not None and after is not None and part(before) == part(after)
+        return () if same else lookup(store, change)
+
+    return look_up
+
+
 def without_project(store: Store, change: Change) -> Iterable[str]:
     """The object itself, if its project does not exist: otherwise the project's plan has it."""
     exists = store.entry(PROJECT, str(change.entry.spec.get("projectId"))) is not None

@@ -25,6 +25,7 @@ from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import Project
 from onair_crds.resources.source import SourceStatus
 from onair_operator.cluster.claimed_streams import Claimant
+from onair_operator.cluster.read_parts import source_status_of
 from onair_operator.cluster.watched_kinds import (
     BY_DESTINATION,
     BY_PROJECT,
@@ -136,7 +137,7 @@ def _destination(entry: Entry) -> Destination | None:
 def _trigger_sources(store: Store, project: Project) -> dict[str, SourceStatus]:
     entries = (store.entry(SOURCE, name) for name, _ in acting(project.spec.sources))
     return {
-        entry.name: _source_status(entry)
+        entry.name: source_status_of(entry)
         for entry in entries
         if entry and entry.spec.get("collectionId") == project.spec.collection_id
     }
@@ -150,7 +151,7 @@ def _previewed(store: Store, project: Project) -> Iterator[ShownSource]:
         given = (entry.spec.get("preview") or {}).get("webrtc")
         if given is None or given.get("enabled") is False:
             continue
-        status = _source_status(entry)
+        status = source_status_of(entry)
         # While its gateway cannot be reached nothing can be changed there either.
         present = status.connect is ConnectState.CONNECTED or status.unknown
         if present and status.gateway and status.stream:
@@ -162,19 +163,10 @@ def _program_sources(world: World, project: Project) -> Iterator[ProgramSource]:
     for shown in project.spec.sources:
         entry = world.store.entry(SOURCE, shown.source_id)
         if entry and entry.spec.get("collectionId") == project.spec.collection_id:
-            status = _source_status(entry)
+            status = source_status_of(entry)
             if status.gateway and status.stream:
                 source = world.gateways.program_source(entry.name, status.gateway, status.stream)
                 yield from [source] if source else []
-
-
-def _source_status(entry: Entry) -> SourceStatus:
-    """Unknown where another version of the operator wrote it, so that the project continues without it."""
-    try:
-        return SourceStatus.model_validate(entry.status)
-    except ValidationError as error:
-        log.warning("source.invalid", source=entry.name, error=str(error))
-        return SourceStatus(unknown=True)
 
 
 def _certificates(store: Store, pods: tuple[PodView, ...]) -> dict[str, str]:

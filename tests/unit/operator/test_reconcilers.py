@@ -32,8 +32,24 @@ def looked_at_when_gone(store: Store, kind: str, name: str) -> set[str]:
 
 
 def test_a_collection_bears_on_its_projects_and_sources(store: Store) -> None:
-    keys = looked_at(store, "Collection", document("sunday"))
-    assert keys == {"Collection/sunday", "Project/show", "Source/camera"}
+    owner = {"serviceId": "studio", "serviceUserId": "anna"}
+    everything = {"Collection/sunday", "Project/show", "Source/camera"}
+    assert looked_at(store, "Collection", document("sunday", {"owner": owner})) == everything
+    assert looked_at(store, "Collection", document("sunday", {"owner": owner}, uid="uid-2")) == everything
+    leaving = {"uid": "uid-2", "deletionTimestamp": "2026-05-01T12:00:00Z"}
+    assert looked_at(store, "Collection", document("sunday", {"owner": owner}, **leaving)) == everything
+    store.update("Collection", document("sunday", {"owner": owner}))
+    assert looked_at_when_gone(store, "Collection", "sunday") == everything
+    assert looked_at(store, "Collection", document("sunday", uid="uid-3")) == everything
+
+
+def test_what_nobody_reads_of_a_collection_bears_on_itself_alone(store: Store) -> None:
+    """It may have thousands of projects."""
+    for number in range(3):
+        noted = document("sunday", {"metadata": number}, generation=number)
+        assert looked_at(store, "Collection", {**noted, "status": {"observedGeneration": number}}) == {
+            "Collection/sunday"
+        }
 
 
 @pytest.mark.parametrize(
@@ -84,7 +100,37 @@ def test_a_source_bears_on_the_projects_that_show_it_and_on_no_other(store: Stor
     store.update("Project", document("page", {"collectionId": "sunday", "sources": [shown]}))
     store.update("Project", document("other", {"collectionId": "sunday", "sources": [{"sourceId": "stage"}]}))
     camera["metadata"]["resourceVersion"] = "1000000"
+    camera["status"] = {"connect": "Connected"}
     assert looked_at(store, "Source", camera) == {"Source/camera", "Project/show", "Project/page"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "read"),
+    [
+        ({"spec": {"metadata": {"shelf": 2}}}, False),
+        ({"spec": {"address": {"rtmpPush": {"enabled": True}}}}, False),
+        ({"status": {"observedGeneration": 2, "lastError": "nothing arrives"}}, False),
+        ({"status": {"media": {"summary": "1280x720"}}}, False),
+        ({"spec": {"preview": {"webrtc": {"displayName": "Camera"}}}}, True),
+        ({"status": {"connect": "Connected"}}, True),
+        ({"status": {"since": "2026-05-01T10:00:00Z"}}, True),
+        ({"status": {"unknown": True}}, True),
+        ({"status": {"gateway": "ingest-0"}}, True),
+        ({"status": {"stream": "phone"}}, True),
+        ({"status": {"media": "of another version, so that nothing is known of it"}}, True),
+        ({"metadata": {"deletionTimestamp": "2026-05-01T12:00:00Z"}}, True),
+    ],
+)
+def test_a_source_bears_on_the_projects_that_show_it_by_what_they_read(
+    store: Store, changed: Document, read: bool
+) -> None:
+    shown = [{"sourceId": "camera"}]
+    store.update("Project", document("show", {"collectionId": "sunday", "sources": shown}))
+    camera = document("camera", {"collectionId": "sunday"}, generation=2)
+    for part, fields in changed.items():
+        camera[part] = {**camera.get(part, {}), **fields}
+    keys = {each for each in looked_at(store, "Source", camera) if not each.startswith("Stream/")}
+    assert keys == ({"Source/camera", "Project/show"} if read else {"Source/camera"})
 
 
 def test_a_stream_key_bears_on_its_source_and_on_the_streams_before_and_after(store: Store) -> None:
