@@ -6,6 +6,7 @@ import asyncio
 import datetime as dt
 import time
 from collections.abc import Iterable
+from functools import partial
 
 import structlog
 from prometheus_client import Counter, Histogram
@@ -27,6 +28,7 @@ from onair_operator.cluster.pace import Pace
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.receiver import Receiver
 from onair_operator.cluster.resync import Resync
+from onair_operator.cluster.service_of_key import service_of
 from onair_operator.cluster.source_streams import source_of
 from onair_operator.cluster.watched_kinds import (
     BY_GATEWAY,
@@ -67,6 +69,7 @@ class ReconcileLoop:
     def __init__(self, store: Store, queue: WorkQueue, settings: OperatorSettings) -> None:
         self._store = store
         self._queue = queue
+        queue.service_of = partial(service_of, store)
         self._settings = settings
         self._failures = KeyFailures(queue)
         self._layout_pace = Pace(LAYOUT_INTERVAL_S)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import OrderedDict, deque
+from collections.abc import Callable
 from typing import NamedTuple
 
 LATER_TURN = 10
@@ -20,11 +21,36 @@ class Key(NamedTuple):
         return f"{self.kind}/{self.name}"
 
 
-class WorkQueue:
-    """Keys that are to be looked at, those with news first."""
+class _ServiceTurns:
+    """Keys of several services: one of each in turn, those of one service in the order in which they came."""
 
     def __init__(self) -> None:
-        self._news: deque[Key] = deque()
+        self._lines: OrderedDict[str | None, deque[Key]] = OrderedDict()
+        """By service, the next one first; none is empty."""
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def append(self, service: str | None, key: Key) -> None:
+        self._lines.setdefault(service, deque()).append(key)
+
+    def popleft(self) -> Key:
+        service, line = next(iter(self._lines.items()))
+        key = line.popleft()
+        if line:
+            self._lines.move_to_end(service)
+        else:
+            del self._lines[service]
+        return key
+
+
+class WorkQueue:
+    """Keys that are to be looked at, those with news first, and these in turns of services."""
+
+    def __init__(self) -> None:
+        self.service_of: Callable[[Key], str | None] = lambda _: None
+        """Whose a key is, as far as that is known."""
+        self._news = _ServiceTurns()
         self._later: deque[Key] = deque()
         self._waiting = asyncio.Semaphore(0)
         """As many as both have. A key that could wait, and became news, is in both; it is taken once."""
@@ -54,7 +80,7 @@ class WorkQueue:
             self._later.append(key)
         else:
             self._postponed.discard(key)
-            self._news.append(key)
+            self._news.append(self.service_of(key), key)
         self._waiting.release()
 
     def add_after(self, key: Key, delay_s: float) -> None:
@@ -91,7 +117,7 @@ class WorkQueue:
     def done(self, key: Key) -> None:
         self._at_work.discard(key)
         if key in self._dirty:
-            self._news.append(key)
+            self._news.append(self.service_of(key), key)
             self._waiting.release()
 
     def clear(self) -> None:

@@ -203,6 +203,31 @@ async def test_news_goes_before_what_was_there_before_this_process_led(
     assert looked.index("show") <= WORKERS
 
 
+def test_a_change_waits_for_one_look_of_each_other_service(store: Store) -> None:
+    queue = WorkQueue()
+    loop = ReconcileLoop(store, queue, OperatorSettings())
+    world: Any = SimpleNamespace(forget=None)
+    loop._world = world
+    for collection in range(10):
+        name = f"collection-{collection}"
+        store.update("Collection", document(name))
+        for number in range(50):
+            store.update("Project", document(f"project-{collection}-{number}", {"collectionId": name}))
+            store.update("Source", document(f"source-{collection}-{number}", {"collectionId": name}))
+    for collection in range(10):
+        change = store.update(
+            "Collection", document(f"collection-{collection}", {"owner": {"serviceId": "large"}})
+        )
+        assert change
+        loop.changed(change)
+    assert len(queue) == 10 * 101
+    store.update("Collection", document("sunday", {"owner": {"serviceId": "small"}}))
+    change = store.update("Project", document("show", {"collectionId": "sunday"}))
+    assert change
+    loop.changed(change)
+    assert Key("Project", "show") in [asyncio.run(queue.take()) for _ in range(2)]
+
+
 @pytest.mark.parametrize("uid", [None, "uid-of-another"])
 async def test_the_encoder_of_a_pod_that_is_gone_or_replaced_is_parted_with(
     store: Store, uid: str | None

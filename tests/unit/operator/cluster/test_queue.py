@@ -56,6 +56,37 @@ async def test_news_goes_before_what_may_wait_and_that_has_its_turn_all_the_same
     assert [await queue.take() for _ in range(97)] == old[3:]
 
 
+async def test_services_have_their_turns_however_much_news_one_has() -> None:
+    queue = WorkQueue()
+    queue.service_of = lambda key: key.name.partition("-")[0]
+    old = [Key("Project", f"old-{number}") for number in range(10)]
+    for key in old:
+        queue.add(key, later=True)
+    many = [Key("Project", f"many-{number}") for number in range(1000)]
+    for key in many:
+        queue.add(key)
+    assert [await queue.take() for _ in range(5)] == many[:5]
+    few = [Key("Source", f"few-{number}") for number in range(2)]
+    for key in (*few, Key("Project", "one-0"), *few):
+        queue.add(key)
+    assert len(queue) == 1008
+    taken = [str(await queue.take()) for _ in range(6)]
+    assert taken == [
+        "Project/many-5",
+        "Source/few-0",
+        "Project/one-0",
+        "Project/many-6",
+        "Project/old-0",
+        "Source/few-1",
+    ]
+    queue.add(few[0])
+    queue.done(few[0])
+    assert [await queue.take() for _ in range(2)] == [many[7], few[0]]
+    rest = [await queue.take() for _ in range(len(queue))]
+    assert [key for key in rest if key in many] == many[8:]
+    assert [key for key in rest if key in old] == old[1:]
+
+
 async def test_what_may_wait_becomes_news_and_is_taken_once() -> None:
     queue = WorkQueue()
     other = Key("Project", "other")
