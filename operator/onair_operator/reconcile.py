@@ -23,6 +23,7 @@ from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.lookups import (
     gateways_of_pull,
     project_that_draws,
+    shows_on_air,
 )
 from onair_operator.cluster.pace import Pace
 from onair_operator.cluster.queue import Key, WorkQueue
@@ -150,8 +151,13 @@ class ReconcileLoop:
     async def _look_at_all(self) -> None:
         """Asks for a look at every key, in steps: all at once would hold up what renews the Lease.
 
-        News goes first, or a source would be shown as connected for as long as thousands of looks take.
+        News goes first, or a source would be shown as connected for as long as thousands of looks take. So do
+        shows on air, whose encoders nobody follows until then.
         """
+        for number, show in enumerate(shows_on_air(self._store)):
+            self._queue.add(Key(PROJECT, show))
+            if number % ENTRIES_IN_A_STEP == ENTRIES_IN_A_STEP - 1:
+                await asyncio.sleep(0)
         for kind in WATCHED:
             for number, entry in enumerate(self._store.entries(kind) if kind != NODE else ()):
                 self.changed(Change(None, entry), later=True)

@@ -17,6 +17,7 @@ from onair_operator.cluster.watched_kinds import (
     BY_STREAM,
     DESTINATION,
     LAYOUT,
+    ON_AIR,
     POD,
     PROJECT,
     PULLED,
@@ -106,6 +107,15 @@ def projects_with_pods(store: Store, change: Change) -> Iterable[str]:
     """All projects with pods, of a node that came or went; any other change is its kubelet's heartbeat."""
     if change.before and change.gone is None:
         return ()
+    return _with_pods(store)
+
+
+def shows_on_air(store: Store) -> set[str]:
+    """The projects of which a run is under way, or of which there are pods."""
+    return {each.name for each in store.select(PROJECT, ON_AIR)}.union(_with_pods(store))
+
+
+def _with_pods(store: Store) -> list[str]:
     return [project for pod in store.entries(POD) if (project := pod.labels.get(PROJECT_LABEL))]
 
 

@@ -15,7 +15,7 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
 from onair_operator import reconcile as reconcile_module
-from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.queue import LATER_TURN, Key, WorkQueue
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import PodRefusal, World
@@ -226,6 +226,38 @@ def test_a_change_waits_for_one_look_of_each_other_service(store: Store) -> None
     assert change
     loop.changed(change)
     assert Key("Project", "show") in [asyncio.run(queue.take()) for _ in range(2)]
+
+
+async def test_a_new_leader_looks_at_what_is_on_air_before_all_that_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store, looked, all_looked = Store(KINDS), list[str](), asyncio.Event()
+    loop, number = ReconcileLoop(store, WorkQueue(), OperatorSettings()), 400
+
+    def look(world: World, name: str) -> None:
+        looked.append(name)
+        if len(looked) == number:
+            all_looked.set()
+
+    monkeypatch.setitem(BY_KIND, "Project", replace(BY_KIND["Project"], observe=look))
+    shows = {f"show-{each}" for each in range(number) if each % 20 == 19}
+    ending = "show-399"
+    for each in range(number):
+        show = document(f"show-{each}", {"collectionId": f"collection-{each % 7}"})
+        if show["metadata"]["name"] in shows - {ending}:
+            show["status"] = {"broadcast": {"phase": "Running"}}
+        # As a process does that does not lead
+        if change := store.update("Project", show):
+            loop.changed(change)
+    store.update("Pod", document("show-399-run-1", labels={"onair.dev/project": ending}))
+    nodes = SimpleNamespace(dead=frozenset())
+    world = World(store, cast(Any, SimpleNamespace()), cast(Any, nodes), cast(Any, None))
+    running = asyncio.create_task(loop.run(world, cast(Any, None), cast(Any, None)))
+    async with asyncio.timeout(20):
+        await all_looked.wait()
+    running.cancel()
+    others_turns = len(shows) // (LATER_TURN - 1) + 1
+    assert shows <= set(looked[: len(shows) + others_turns])
 
 
 @pytest.mark.parametrize("uid", [None, "uid-of-another"])
