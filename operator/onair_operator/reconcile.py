@@ -33,8 +33,7 @@ from onair_operator.cluster.service_of_key import service_of
 from onair_operator.cluster.source_streams import source_of
 from onair_operator.cluster.watched_kinds import (
     BY_GATEWAY,
-    BY_PROJECT,
-    DESTINATION,
+    BY_WATCH_ALONE,
     GATEWAY,
     NODE,
     PROJECT,
@@ -195,11 +194,12 @@ class ReconcileLoop:
             await asyncio.sleep(0)
 
     async def _retry(self, key: Key, error: ApiError, applier: Applier, resync: Resync) -> None:
-        if (error.conflict or error.not_found) and key.kind in WATCHED:
-            await resync.refresh(key.kind, key.name)
-            if key.kind == PROJECT:
-                for entry in self._store.select(DESTINATION, BY_PROJECT, key.name):
-                    await resync.refresh(DESTINATION, entry.name)
+        if error.conflict or error.not_found:
+            # Not all that a project has: it may have a thousand destinations, and the watch brings others
+            stale = {(key.kind, key.name), error.written or (key.kind, key.name)}
+            for kind, name in sorted(stale):
+                if kind in WATCHED and kind not in BY_WATCH_ALONE:
+                    await resync.refresh(kind, name)
         if self._failures.add(key, error) and error.lacks_right and (to := self._resource(key)):
             applier.tell(
                 ResourceEvent(to, "Forbidden", f"the operator lacks a right: {error.message}", warning=True)

@@ -23,6 +23,8 @@ class ApiError(Exception):
         self.reason = reason
         self.message = message
         self.causes = causes or []
+        self.written: tuple[str, str] | None = None
+        """Kind and name of what was to be written, where the caller has noted that."""
 
     @property
     def not_found(self) -> bool:

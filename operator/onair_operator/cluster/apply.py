@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import structlog
 
@@ -118,7 +119,8 @@ class Applier:
             case actions.SetFinalizer() | actions.WriteStatus():
                 resource = action.resource
                 version = written.get(resource.uid, resource.resource_version)
-                written[resource.uid] = await self._swap(action, version)
+                with _noted(resource.kind, resource.name):
+                    written[resource.uid] = await self._swap(action, version)
             case actions.DeletePod():
                 await self._delete(PODS, POD, action.name, action.uid, action.grace_s)
             case actions.FollowEncoder() | actions.DropEncoder() | actions.PushProgram():
@@ -289,7 +291,8 @@ class Applier:
             metadata["resourceVersion"] = str(entry.version)
         elif child:
             metadata["resourceVersion"] = child.resource_version
-        response = await self._client.merge_patch(api, self._namespace, name, {"metadata": metadata})
+        with _noted(kind, name):
+            response = await self._client.merge_patch(api, self._namespace, name, {"metadata": metadata})
         self._take(kind, response)
 
     async def _confirm(self, resource: Resource) -> None:
@@ -308,6 +311,16 @@ class Applier:
         metadata = document["metadata"]
         if metadata["uid"] != resource.uid or "deletionTimestamp" in metadata:
             raise ApiError(409, "Conflict", f"{kind} {name} is not the one that was to own this")
+
+
+@contextmanager
+def _noted(kind: str, name: str) -> Iterator[None]:
+    """Notes in a failure what was to be written: that, and nothing else, is read again."""
+    try:
+        yield
+    except ApiError as error:
+        error.written = kind, name
+        raise
 
 
 def _note_transition(action: actions.WriteStatus) -> None:

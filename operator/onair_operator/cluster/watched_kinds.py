@@ -45,6 +45,9 @@ FIELD_SELECTORS = {
 METADATA_ONLY = {NODE}
 """Kinds of which no more is looked at: a Node is large, mostly by the list of its images."""
 
+BY_WATCH_ALONE = {LAYOUT}
+"""Kinds of which the operator may not read one object."""
+
 MADE_FOR = {DESTINATION_LABEL: DESTINATION, SOURCE_LABEL: SOURCE}
 """By the label of a Secret that the facade made: the kind of the resource that it was made for."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from itertools import islice
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.contract.owners import is_owned_by
@@ -46,6 +47,8 @@ from onair_operator.settings import OperatorSettings
 from onair_operator.specs.ready import ON_AIR, READY, with_condition, with_ready
 
 UNUSED_SECRET_GRACE = dt.timedelta(seconds=60)
+CHILDREN_IN_A_PLAN = 50
+"""Statuses that one plan writes, and owners: a worker is not kept for as long as a thousand writes take."""
 OBSTACLES = {
     "Invalid",
     "NoCapacity",
@@ -189,11 +192,12 @@ def _claim_streams(observed: ObservedProject, step: BroadcastStep) -> Iterator[A
 def _write_destination_statuses(
     observed: ObservedProject, statuses: dict[str, DestinationStatus]
 ) -> Iterator[Action]:
-    for destination in observed.destinations:
+    """The first of them: what is written has the project looked at again, and others are the first then."""
+    stale = (d for d in observed.destinations if statuses[d.name] != d.status and not d.deleting)
+    for destination in islice(stale, CHILDREN_IN_A_PLAN):
         status = statuses[destination.name]
-        if status != destination.status and not destination.deleting:
-            yield WriteStatus(destination, status)
-            yield from destination_events(destination, status, observed.project)
+        yield WriteStatus(destination, status)
+        yield from destination_events(destination, status, observed.project)
 
 
 def _adopt_children(observed: ObservedProject) -> Iterator[Action]:
@@ -203,9 +207,11 @@ def _adopt_children(observed: ObservedProject) -> Iterator[Action]:
         return
     if collection and not collection.deleting and not is_owned_by(project.metadata, collection.uid):
         yield Adopt(project, collection)
-    for child in (*observed.destinations, *observed.layouts):
-        if not child.deleting and not is_owned_by(child.metadata, project.uid):
-            yield Adopt(child, project)
+    children = (*observed.destinations, *observed.layouts)
+    orphans = [each for each in children if not each.deleting and not is_owned_by(each.metadata, project.uid)]
+    yield from (Adopt(child, project) for child in orphans[:CHILDREN_IN_A_PLAN])
+    if orphans[CHILDREN_IN_A_PLAN:]:
+        yield Requeue(Key(project.kind, project.name), 0.0)
 
 
 def _secrets(observed: ObservedProject, now: dt.datetime) -> Iterator[Action]:

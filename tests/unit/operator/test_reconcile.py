@@ -8,19 +8,22 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tests.support.documents import credentials_document, document
+from tests.support.documents import credentials_document, destination_document, document
 from tests.support.show_store import show_store
 
+from onair_crds.kube.apis import Api
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
 from onair_operator import reconcile as reconcile_module
+from onair_operator.cluster.actions import Action, WriteStatus
 from onair_operator.cluster.queue import LATER_TURN, Key, WorkQueue
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import PodRefusal, World
 from onair_operator.ingest.gateway_streams import News
 from onair_operator.ingest.gateways import Gateways
+from onair_operator.project.plan import CHILDREN_IN_A_PLAN
 from onair_operator.reconcile import ENTRIES_IN_A_STEP, WORKERS, ReconcileLoop
 from onair_operator.reconcilers import BY_KIND
 from onair_operator.settings import GatewaySettings, OperatorSettings
@@ -316,6 +319,75 @@ async def test_nodes_are_watched_on_after_a_look_that_failed(
     watching = asyncio.create_task(ReconcileLoop(store, queue, OperatorSettings())._watch_nodes(world))
     assert await queue.take() == Key("Node", "node")
     watching.cancel()
+
+
+async def test_a_show_of_many_destinations_is_looked_at_until_all_are_written(store: Store) -> None:
+    queue, number, written = WorkQueue(), 3 * CHILDREN_IN_A_PLAN, list[int]()
+    loop, settled = ReconcileLoop(store, queue, OperatorSettings()), asyncio.Event()
+    for each in range(number):
+        destination = destination_document(
+            f"destination-{each}", "show", ownerReferences=[{"uid": "uid-show"}]
+        )
+        store.update("Destination", destination)
+
+    async def apply(plan: list[Action]) -> None:
+        writes = [each for each in plan if isinstance(each, WriteStatus)]
+        for each in writes:
+            entry = store.entry(each.resource.kind, each.resource.name)
+            assert entry
+            version = document("any")["metadata"]["resourceVersion"]
+            metadata = {**entry.metadata, "resourceVersion": version}
+            change = store.update(
+                entry.kind, {"metadata": metadata, "spec": entry.spec, "status": each.status.manifest()}
+            )
+            assert change
+            loop.changed(change)
+        written.append(sum(each.resource.kind == "Destination" for each in writes))
+        if sum(written) > number:
+            settled.set()
+
+    fleet, nodes = SimpleNamespace(views=lambda _: {}), SimpleNamespace(dead=frozenset())
+    world = World(
+        store, cast(Any, fleet), cast(Any, nodes), cast(Any, SimpleNamespace(known=dict)), gateways=Gateways()
+    )
+    running = asyncio.create_task(loop.run(world, cast(Any, SimpleNamespace(apply=apply)), cast(Any, None)))
+    async with asyncio.timeout(20):
+        await settled.wait()
+    running.cancel()
+    assert max(written) == CHILDREN_IN_A_PLAN
+
+
+class OneByOneReads:
+    """Gives each object as it is, and remembers which were read."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    async def get(self, api: Api, _: str | None, name: str) -> Document:
+        self.read.append(f"{api.plural}/{name}")
+        return document(name, {"projectId": "show", "collectionId": "sunday"})
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (("Destination", "destination-7"), ["destinations/destination-7", "projects/show"]),
+        (("Project", "show"), ["projects/show"]),
+        (("Layout", "stage"), ["projects/show"]),
+        (None, ["projects/show"]),
+    ],
+)
+async def test_a_conflict_has_read_again_what_was_to_be_written_and_not_all_that_a_project_has(
+    store: Store, written: tuple[str, str] | None, read: list[str]
+) -> None:
+    for number in range(20):
+        store.update("Destination", destination_document(f"destination-{number}", "show"))
+    loop, client = ReconcileLoop(store, WorkQueue(), OperatorSettings()), OneByOneReads()
+    error = ApiError(409, "Conflict", "the object has been modified")
+    error.written = written
+    resync = Resync(cast(Any, client), store, "shows", loop.changed, lambda: True)
+    await loop._retry(Key("Project", "show"), error, cast(Any, None), resync)
+    assert client.read == read
 
 
 @pytest.mark.parametrize("status", [404, 409])

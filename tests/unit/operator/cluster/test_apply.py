@@ -22,6 +22,7 @@ from onair_crds.shapes import Document
 from onair_operator.cluster.actions import (
     Action,
     Adopt,
+    AdoptSecret,
     ClaimStreams,
     CreatePod,
     DeletePod,
@@ -79,6 +80,27 @@ async def test_a_conflict_voids_the_rest_of_a_plan(setting: ApplierSetting) -> N
         await setting.applier.apply([WriteStatus(project(), ProjectStatus()), event])
     assert setting.events.recorded == []
     assert setting.changes == []
+
+
+@pytest.mark.parametrize(
+    ("action", "written"),
+    [
+        (WriteStatus(destination("a"), DestinationStatus()), ("Destination", "a")),
+        (SetFinalizer(project(), BROADCAST_FINALIZER, present=True), ("Project", "show")),
+        (Adopt(destination("a"), project()), ("Destination", "a")),
+        (AdoptSecret("key", destination("b")), ("Secret", "key")),
+    ],
+)
+async def test_a_failure_says_what_was_to_be_written(
+    setting: ApplierSetting, action: Action, written: tuple[str, str]
+) -> None:
+    setting.api.conflict = True
+    setting.store.update("Secret", credentials_document("key", "b"))
+    setting.api.present["show"] = document("show", {"collectionId": "sunday"}, uid=project().uid)
+    setting.api.present["b"] = destination_document("b", "show", uid=destination("b").uid)
+    with pytest.raises(ApiError) as failed:
+        await setting.applier.apply([action])
+    assert failed.value.written == written
 
 
 async def test_without_the_right_to_write_what_only_tells_the_rest_of_a_plan_is_carried_out(

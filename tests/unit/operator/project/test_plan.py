@@ -34,7 +34,9 @@ from onair_operator.cluster.actions import (
     SetFinalizer,
     WriteStatus,
 )
+from onair_operator.cluster.queue import Key
 from onair_operator.project.observed import ObservedProject
+from onair_operator.project.plan import CHILDREN_IN_A_PLAN
 
 
 def test_a_deleted_project_is_let_go_only_after_its_show_has_ended() -> None:
@@ -149,6 +151,26 @@ def test_children_get_their_owner() -> None:
         (a.child.name, a.owner.name) for a in plan(world(show, destinations=[orphan])) if isinstance(a, Adopt)
     ]
     assert adopted == [("show", "sunday"), ("a", "show")]
+
+
+@pytest.mark.parametrize("adopted", [True, False])
+def test_a_show_of_many_destinations_is_written_in_several_plans(adopted: bool) -> None:
+    """A worker that carries one out leaves others waiting meanwhile."""
+    names = [f"destination-{number}" for number in range(2 * CHILDREN_IN_A_PLAN + 1)]
+    found = [destination(name) for name in names]
+    for each in found if not adopted else ():
+        each.metadata["ownerReferences"] = []
+    observed = world(project("Stopped"), destinations=found)
+    written: list[str] = []
+    for most in (CHILDREN_IN_A_PLAN, CHILDREN_IN_A_PLAN, 1, 0):
+        assert len(destination_statuses(observed)) == most
+        written += destination_statuses(observed)
+        orphans = [each for each in plan(observed) if isinstance(each, Adopt)]
+        assert len(orphans) == (0 if adopted else CHILDREN_IN_A_PLAN)
+        again = Requeue(Key("Project", "show"), 0.0) in plan(observed)
+        assert again is not adopted
+        observed = settled(observed)
+    assert written == names
 
 
 def test_a_deleting_collection_adopts_nothing() -> None:
