@@ -12,10 +12,14 @@ class EventBudget:
     def __init__(self) -> None:
         self._whole_at_s: dict[str, float] = {}
         """By the Event's name: when it may be written BURST times at once again."""
+        self._most = 0
+        """So many are known before those that were silent for long are forgotten: twice what was left."""
 
     def take(self, name: str, now_s: float) -> float:
         """Takes an Event's next write; gives how many seconds that has to wait."""
-        self._whole_at_s = {each: at_s for each, at_s in self._whole_at_s.items() if at_s > now_s}
-        whole_at_s = self._whole_at_s.get(name, now_s)
+        if len(self._whole_at_s) > self._most:
+            self._whole_at_s = {each: at_s for each, at_s in self._whole_at_s.items() if at_s > now_s}
+            self._most = 2 * len(self._whole_at_s)
+        whole_at_s = max(now_s, self._whole_at_s.get(name, now_s))
         self._whole_at_s[name] = whole_at_s + INTERVAL_S
         return max(0.0, whole_at_s - (BURST - 1) * INTERVAL_S - now_s)

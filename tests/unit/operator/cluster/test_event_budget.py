@@ -28,3 +28,21 @@ def test_events_that_were_silent_for_long_are_forgotten() -> None:
     for number in range(1000):
         budget.take(f"event-{number}", number * INTERVAL_S)
     assert len(budget._whole_at_s) < 2 * BURST
+
+
+def test_what_is_known_is_looked_through_only_after_it_has_doubled() -> None:
+    budget, passes = EventBudget(), 0
+    for number in range(1024):
+        before = budget._whole_at_s
+        budget.take(f"event-{number}", 100.0)
+        passes += budget._whole_at_s is not before
+    assert passes <= 11
+
+
+def test_an_event_that_was_silent_and_is_known_still_has_a_whole_burst_and_no_more() -> None:
+    budget = EventBudget()
+    for number in range(100):
+        budget.take(f"event-{number}", 100.0)
+    later_s = 100.0 + 100 * INTERVAL_S
+    waits_s = [budget.take("event-99", later_s) for _ in range(BURST + 1)]
+    assert waits_s == [*[0.0] * BURST, INTERVAL_S]
