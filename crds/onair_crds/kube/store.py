@@ -147,11 +147,13 @@ class Store:
 
     def update(self, kind: str, document: Document) -> Change | None:
         """Takes one version of an object; None if it is no news."""
+        metadata = document["metadata"]
+        known, version = self._entries[kind].get(metadata["name"]), int(metadata["resourceVersion"])
+        # Before it is trimmed, which may compress it: a list brings all that is known already
+        if metadata["uid"] in self._tombstones or (known and known.version >= version):
+            return None
         trim = self._trims.get(kind)
         entry = Entry(kind, trim(document) if trim else document)
-        known = self._entries[kind].get(entry.name)
-        if entry.uid in self._tombstones or (known and known.version >= entry.version):
-            return None
         if known:
             self._unlink(known)
         self._entries[kind][entry.name] = entry

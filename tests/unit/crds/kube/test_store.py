@@ -34,6 +34,25 @@ def names(store: Store, team: str) -> list[str]:
     return [entry.name for entry in store.select("Show", "team", team)]
 
 
+def test_what_is_no_news_is_not_trimmed() -> None:
+    trimmed: list[str] = []
+
+    def trim(document: Document) -> Document:
+        trimmed.append(document["metadata"]["resourceVersion"])
+        return {"metadata": document["metadata"], "spec": {}}
+
+    store = Store({"Show": {}}, {"Show": trim})
+    assert store.update("Show", show("a", 5))
+    for version in (5, 4):
+        assert store.update("Show", show("a", version)) is None
+    change = store.update("Show", show("a", 6))
+    assert change
+    assert change.entry.spec == {}
+    assert store.remove("Show", "a", "uid-a")
+    assert store.update("Show", show("a", 7)) is None
+    assert trimmed == ["5", "6"]
+
+
 def test_an_older_version_never_replaces_a_newer_one() -> None:
     store = new_store()
     assert store.update("Show", show("a", 5))
