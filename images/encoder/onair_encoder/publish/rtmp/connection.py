@@ -66,6 +66,8 @@ class RtmpConnection:
         self._tcp = TcpProgress(connection)
         self._ack_window = ack_window
         self._acknowledgements = Acknowledgements(ack_window)
+        self._surplus = 0
+        """Bytes that went to the server beside those of `written`: the handshake, and what TLS adds."""
         self._marks: deque[tuple[int, int]] = deque()
         """Bytes written before a key frame, and its time."""
         self._chunks = ChunkReader()
@@ -220,11 +222,12 @@ class RtmpConnection:
 
     @property
     def acknowledged(self) -> int:
-        """Bytes taken by the server: by its acknowledgements, and by its TCP's between them.
-
-        With TLS these count what TLS adds.
-        """
-        return self._acknowledgements.progress(self._tcp.acknowledged)
+        """Bytes taken by the server: by its acknowledgements, and by its TCP's between them."""
+        taken = self._tcp.acknowledged
+        # Read after `taken`: what is taken meanwhile is counted once, and the surplus is never too large
+        waits = self._tcp.unacknowledged + self.unsent
+        self._surplus = max(self._surplus, taken + waits - self.written)
+        return self._acknowledgements.progress(taken - self._surplus)
 
     @property
     def round_trip_ms(self) -> float:

@@ -1,4 +1,4 @@
-"""Connections whose server ends them at once, or says more than it has to; and their last day."""
+"""Connections whose server ends them at once, or says more than it has to; their last day; their progress."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from tests.support.media.packets import picture
 
-from onair_crds.rtmp.chunks import ABORT, SET_CHUNK_SIZE
+from onair_crds.rtmp.chunks import ABORT, ACKNOWLEDGEMENT, SET_CHUNK_SIZE, RtmpMessage
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.rtmp import connection as connection_module
+from onair_encoder.publish.rtmp.acknowledgements import SLACK_BYTES
 from onair_encoder.publish.rtmp.address import RtmpAddress
 from onair_encoder.publish.rtmp.connection import (
     FIRST_MEDIUM_MS,
@@ -110,3 +111,112 @@ async def test_a_server_that_says_much_in_few_bytes_is_left_and_lets_others_have
     assert max(messages_of_turns.values()) <= READ_BYTES
     connection.abort()
     server.close()
+
+
+WINDOW, FRAME_BYTES, RARELY_BYTES = 20_000, 5_000, 100_000
+RECORD_BYTES = 150
+"""So much more than TLS adds to a frame, that few frames show what it adds up to."""
+HANDSHAKES_BYTES = 4_000
+
+
+class TlsLink:
+    """The writer, transport and socket of a connection, what its kernel knows, and the server behind it.
+
+    The last `in_flight` bytes are on their way whenever they are looked at.
+    """
+
+    round_trip_ms = 10.0
+
+    def __init__(self, in_flight: int) -> None:
+        self.transport = self
+        self.in_flight = in_flight
+        self.written, self.encrypted, self.acknowledged = 0, HANDSHAKES_BYTES, 0
+        self.hangs = False
+        made: Any = self
+        self.connection = RtmpConnection(
+            RtmpAddress.of("rtmps://a.example/live", "s3cret"), (asyncio.StreamReader(), made), WINDOW
+        )
+        self.connection._tcp = made
+
+    def get_extra_info(self, _: str) -> TlsLink:
+        return self
+
+    def setsockopt(self, *_: object) -> None:
+        """Takes any option."""
+
+    def set_write_buffer_limits(self, *, high: int) -> None:
+        """Takes any limit."""
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def writelines(self, pieces: list[bytes]) -> None:
+        size = sum(map(len, pieces))
+        self.written += size
+        self.encrypted += size + RECORD_BYTES
+        if not self.hangs:
+            self.acknowledged = max(self.acknowledged, self.encrypted - self.in_flight)
+
+    @property
+    def unacknowledged(self) -> int:
+        return self.encrypted - self.acknowledged
+
+    def sends_frames(self, count: int) -> list[int]:
+        """Sends so many; what the server is known to have taken after each of them."""
+        taken = []
+        for number in range(count):
+            self.connection.send(picture(number, bytes(FRAME_BYTES)))
+            taken.append(self.connection.acknowledged)
+        return taken
+
+    def says_what_it_has(self) -> None:
+        """The server acknowledges by RTMP what it has received."""
+        total = self.written - self.in_flight
+        self.connection._message(RtmpMessage(ACKNOWLEDGEMENT, 0, 0, total.to_bytes(4, "big")))
+
+    def streams_for(self, gaps: int) -> None:
+        """The server acknowledges so many times, and each frame in between is progress."""
+        for gap in range(gaps):
+            taken = self.sends_frames(RARELY_BYTES // FRAME_BYTES)
+            assert len(set(taken)) == len(taken), f"progress after {gap} acknowledgements"
+            assert taken == sorted(taken)
+            self.says_what_it_has()
+
+
+LONG = 8 * RARELY_BYTES // (RECORD_BYTES * RARELY_BYTES // FRAME_BYTES)
+"""After so many acknowledgements TLS has added several times what an acknowledgement may be late by."""
+
+
+@pytest.mark.parametrize("in_flight", [1_400, 2 * RARELY_BYTES])
+async def test_what_tls_adds_does_not_hide_the_progress_of_a_server_that_acknowledges_rarely(
+    in_flight: int,
+) -> None:
+    """On a long link some of what was sent is always on its way, and nothing says which bytes are of TLS."""
+    link = TlsLink(in_flight)
+    link.sends_frames(in_flight // FRAME_BYTES + 1)
+    link.streams_for(LONG)
+    assert link.encrypted - link.written > 3 * RARELY_BYTES
+    assert link.connection.acknowledged <= link.written
+
+
+async def test_a_server_that_stops_taking_bytes_makes_no_progress_after_long() -> None:
+    link = TlsLink(1_400)
+    link.sends_frames(1)
+    link.streams_for(LONG)
+    taken = link.connection.acknowledged
+    link.hangs = True
+    assert max(link.sends_frames(LONG)) <= taken
+    assert not link.connection.idle
+
+
+async def test_a_server_whose_tcp_alone_goes_on_makes_no_progress_after_long() -> None:
+    link = TlsLink(1_400)
+    link.sends_frames(1)
+    link.streams_for(LONG)
+    by_server = link.connection._acknowledgements.acknowledged
+    taken = link.sends_frames(10 * RARELY_BYTES // FRAME_BYTES)
+    assert taken[-1] == taken[len(taken) // 2] <= by_server + RARELY_BYTES * 2 + SLACK_BYTES
+    link.in_flight = 0
+    link.sends_frames(1)
+    assert not link.connection.unsent + link.unacknowledged
+    assert not link.connection.idle, "an acknowledgement is due"
