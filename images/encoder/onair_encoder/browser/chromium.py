@@ -29,6 +29,10 @@ PAINT_TIMEOUT_S = 2.0
 DOCUMENT = """[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host,
 window[Symbol.for('onair.word')] || null, window[Symbol.for('onair.motion')] || null]"""
 """The present document's HTTP status, 0 where it has none, the host that it is from, its words of itself."""
+FRAME = """document.hidden
+|| (document.readyState !== 'complete' && !performance.getEntriesByType('paint').length)
+|| window[Symbol.for('onair.frame')]?.()"""
+"""A promise of the next frame. There may be none for long before a document's style sheets are loaded."""
 PAGE_SCRIPTS = [Path(__file__).with_name(f"page_{name}.js").read_text() for name in ("word", "dialogs")]
 """They run before those of each document of the page's own process."""
 LOADING, TIME_BASED = "onair:loading", "onair:time-based"
@@ -226,10 +230,10 @@ class Chromium:
         self.page = url
 
     async def check(self) -> None:
-        """Whether the page responds, and its present document is no error.
+        """Whether the page responds and has frames, and its present document is no error.
 
         Raises:
-            CdpClosed: it does not respond.
+            CdpClosed: it does not respond, or what paints its frames does not.
             PageError: it has navigated to an error; what is shown is undefined, see `leave`.
         """
         self.navigated.clear()
@@ -244,6 +248,20 @@ class Chromium:
         if isinstance(status, int) and status >= 400:
             self.page = None
             raise PageError(_refusal(host, status))
+        await self._frame()
+
+    async def _frame(self) -> None:
+        """Waits for a frame: the process that composes them may hang while the page itself responds.
+
+        Raises:
+            CdpClosed: there is none.
+        """
+        try:
+            await self._page("Runtime.evaluate", {"expression": FRAME, "awaitPromise": True})
+        except CdpTimeout as error:
+            raise CdpClosed("the page has no frames") from error
+        except CdpError:  # it navigates, and the next document is asked again
+            return
 
     async def _document(self) -> Message:
         """What `DOCUMENT` gives; at the moment of a navigation there is nothing that could be asked.

@@ -1,4 +1,5 @@
-// Runs in each document before its own scripts: keeps what a page says of itself, see docs/reference/scenes.md.
+// Runs in each document before its own scripts: keeps what a page says of itself, see docs/reference/scenes.md,
+// and the browser's own promise of a frame, whatever the page puts in its place.
 (() => {
   'use strict';
   const kept = new Map([
@@ -11,5 +12,7 @@
     if (kept.has(said[0])) keep(said[0]);
     return log.apply(console, said);
   };
+  const frame = window.requestAnimationFrame.bind(window), Promised = Promise;
+  window[Symbol.for('onair.frame')] = () => new Promised(done => frame(done));
   for (const word of kept.keys()) window.addEventListener(word, () => keep(word), true);
 })();

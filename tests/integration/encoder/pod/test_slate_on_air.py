@@ -90,6 +90,22 @@ def test_an_ffmpeg_that_is_silent_is_covered_by_the_slate_and_replaced(
     assert far_end.publisher("silent") == connection
 
 
+def test_a_browser_that_composes_no_frames_is_covered_by_the_slate_and_restarted(
+    pair: PodPair, page: str, far_end: RtmpContainer
+) -> None:
+    """Its page goes on and answers, and the screen keeps the last frame."""
+    pair.put(programme(page, far_end, "frozen"))
+    pair.wait_phase("running")
+    pair.wait_connected("frozen")
+    connection = far_end.wait_publisher("frozen")
+    pair.wait_for(lambda: pair.kill("browser", "--type=gpu-process", signal.SIGSTOP), "stopped")
+    pair.wait_for(lambda: pair.status().on_slate, "on the slate", 30)
+    pair.wait_for(lambda: not pair.status().on_slate, "off the slate", 30)
+    assert "the page has no frames" in pair.logs("browser")
+    assert not is_slate(gray_frames(far_end.read_url("frozen"), 1)[-5:])
+    assert far_end.publisher("frozen") == connection
+
+
 def test_the_slate_goes_soon_after_the_page_is_back_however_far_apart_key_frames_are(
     pair: PodPair, page: str, far_end: RtmpContainer
 ) -> None:

@@ -1,4 +1,4 @@
-"""A page that is asked at the moment of a navigation is asked again."""
+"""A page that is asked at the moment of a navigation is asked again; one without frames is lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from onair_encoder.browser import chromium as chromium_module
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
-from onair_encoder.browser.chromium import Chromium
+from onair_encoder.browser.chromium import FRAME, Chromium
 from onair_encoder.browser.page_error import PageError
 
 
@@ -23,6 +23,8 @@ class Navigating(Chromium):
         self.refusals, self.asked = refusals, 0
 
     async def _page(self, method: str, params: Message | None = None, timeout_s: float = 0) -> Message:
+        if params and params.get("expression") == FRAME:
+            return {"result": {"value": True}}
         self.asked += 1
         if self.asked <= self.refusals:
             raise CdpError(f"{method}: Execution context was destroyed.")
@@ -46,6 +48,35 @@ async def test_a_page_that_never_answers_is_lost() -> None:
     with pytest.raises(CdpClosed, match="does not respond"):
         await chromium.check()
     assert chromium.asked == 4
+
+
+class Frozen(Chromium):
+    """Answers, and gives no frame."""
+
+    def __init__(self, failure: CdpError | CdpTimeout, status: int = 200) -> None:
+        super().__init__()
+        self._failure, self._status = failure, status
+
+    async def _page(self, method: str, params: Message | None = None, timeout_s: float = 0) -> Message:
+        if params and params.get("awaitPromise"):
+            raise self._failure
+        return {"result": {"value": [self._status, "page.example", "onair:loading", None]}}
+
+
+async def test_a_page_that_answers_and_has_no_frames_is_lost() -> None:
+    with pytest.raises(CdpClosed, match="no frames"):
+        await Frozen(CdpTimeout("Runtime.evaluate")).check()
+
+
+async def test_a_page_that_navigates_before_its_next_frame_is_not_lost() -> None:
+    chromium = Frozen(CdpError("Inspected target navigated or closed"))
+    await chromium.check()
+    assert chromium.loading
+
+
+async def test_the_error_of_a_page_is_known_before_its_next_frame() -> None:
+    with pytest.raises(PageError, match="HTTP 503"):
+        await Frozen(CdpTimeout("Runtime.evaluate"), status=503).check()
 
 
 class Loading(Chromium):
