@@ -121,7 +121,10 @@ class Pipeline:
                 self._kill_blameless(self._child)
             elif self._health.hangs:
                 log("encode.hangs", failures=self._health.failures + 1)
-                self._child.kill()
+                if not self._child.kill():
+                    # There is none, though one was about to start: that it comes to nothing counts as well
+                    self._health.ended(failed=True)
+                    self._health.started()
         log("encode.hopeless", failures=self._health.failures)
 
     def _kill_blameless(self, child: Child) -> None:
@@ -165,10 +168,10 @@ def _inputs() -> tuple[object, ...]:
 def _inputs_respond() -> bool:
     """Whether a display and a sound server take connections: a socket may be all that is left of one."""
     for path in (X_SOCKET, PULSE_SOCKET):
-        with socket.socket(socket.AF_UNIX) as client:
-            client.setblocking(False)
-            try:
+        try:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.setblocking(False)
                 client.connect(str(path))
-            except OSError:
-                return False
+        except OSError:
+            return False
     return True

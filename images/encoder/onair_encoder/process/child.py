@@ -34,8 +34,8 @@ class Child:
     ) -> None:
         """
         Args:
-            before: awaited ahead of each start.
-            on_end: called after each end.
+            before: awaited ahead of each start, which an OSError of it puts off.
+            on_end: called after each end, also of a start that came to nothing.
             quiet: discards its output.
             on_line: takes each line of its output; otherwise that goes to our own.
         """
@@ -54,13 +54,14 @@ class Child:
     async def _keep(self) -> None:
         delay_s = 0.0
         while True:
-            if self._before:
-                await self._before()
             started = time.monotonic()
             output = asyncio.subprocess.DEVNULL if self._quiet else None
             if self._on_line:
                 output = asyncio.subprocess.PIPE
             try:
+                if self._before:
+                    await self._before()
+                    started = time.monotonic()
                 self.process = await start(
                     *self.command,
                     env=self._env,
@@ -68,7 +69,7 @@ class Child:
                     stdout=output,
                     stderr=output,
                 )
-            except OSError as error:  # too many processes or threads, or no memory, at this moment
+            except OSError as error:  # too many processes or threads, no memory or no space, at this moment
                 log("child.not-started", name=self.name, error=str(error))
             else:
                 log("child.started", name=self.name, pid=self.process.pid, restarts=self.restarts)
@@ -76,11 +77,17 @@ class Child:
                 code = await self.process.wait()
                 log("child.ended", name=self.name, code=code)
                 self.restarts += 1
-            if self._on_end:
-                self._on_end()
+            self._note_end()
             quick = time.monotonic() - started < QUICK_END_S
             delay_s = min(max(0.05, delay_s * 2), MAX_DELAY_S) if quick else 0.0
             await asyncio.sleep(delay_s)
+
+    def _note_end(self) -> None:
+        try:
+            if self._on_end:
+                self._on_end()
+        except Exception as error:  # noqa: BLE001  it is restarted, whoever is notified of its end
+            log("child.end-not-noted", name=self.name, error=repr(error))
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         """Passes its lines on until it has ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import itertools
 import json
 import os
@@ -11,6 +12,8 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -196,6 +199,55 @@ async def test_one_whose_display_is_gone_is_not_to_blame(
     await pipeline.want(["sh", "-c", "exit 1"])
     await until(lambda: pipeline._child and pipeline._child.restarts >= 3, "it was restarted three times", 10)
     assert pipeline._health.failures == 0
+
+
+class OneRefusal:
+    """Fails once as the kernel does for a moment, and then does what it stands for."""
+
+    def __init__(self, error: int, does: Callable[..., Any]) -> None:
+        self.refused = 0
+        self._error, self._does = error, does
+
+    def __call__(self, *given: Any) -> Any:
+        if self.refused:
+            return self._does(*given)
+        self.refused += 1
+        raise OSError(self._error, os.strerror(self._error))
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "error", "failures"),
+    [(os, "mkfifo", errno.ENOSPC, 2), (socket, "socket", errno.ENOBUFS, 0)],
+    ids=["ahead of a start", "after an end"],
+)
+async def test_a_momentary_refusal_of_the_kernel_ends_nothing(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, of: Any, name: str, error: int, failures: int
+) -> None:
+    await pipeline.want(["sh", "-c", ENCODES])
+    first = await until_encoding(pipeline)
+    refusal = OneRefusal(error, getattr(of, name))
+    if of is socket:
+        of = SimpleNamespace(socket=socket.socket, AF_UNIX=socket.AF_UNIX)
+        monkeypatch.setattr(pipeline_module, "socket", of)
+    monkeypatch.setattr(of, name, refusal)
+    os.kill(first, signal.SIGKILL)
+    await until(lambda: pid_of(pipeline) != first, "it is another process", 5)
+    await until_encoding(pipeline)
+    assert refusal.refused
+    # A display that cannot be asked may be gone: then the end was not ffmpeg's fault
+    assert pipeline._health.failures == failures
+
+
+async def test_one_that_never_starts_is_given_up(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health_module, "FIRST_FRAME_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(pipeline_module, "MAX_FAILURES", 3)
+    pipeline._child = Child("never", ["sleep", "86410"])
+    pipeline._inputs = pipeline_module._inputs()
+    pipeline._health.started()
+    async with asyncio.timeout(10):
+        await pipeline.look_after()
+    pipeline._child = None
+    assert pipeline._health.failures == 3
 
 
 STARTS = f"printf '[info]   Duration: N/A, start: %s.250000\\n' $(date +%s); sleep 1; {ENCODES}"

@@ -1,13 +1,16 @@
-"""A child that cannot be started is retried."""
+"""A child that cannot be started is retried, and nothing beside it ends that."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import itertools
 import threading
 from pathlib import Path
 
 import pytest
 from tests.support.sleepers import running, until_running
+from tests.support.waiting import until
 
 from onair_encoder.process.child import Child
 
@@ -46,3 +49,35 @@ async def test_a_program_that_no_thread_can_wait_for_is_ended_and_started_anew(
     await until_running(86_407)
     await child.stop()
     assert running(86_407) == 0
+
+
+async def test_what_comes_before_a_start_is_tried_again() -> None:
+    """As where a folder has no space for a moment."""
+    refusals = 2
+    ended: list[None] = []
+
+    async def before() -> None:
+        nonlocal refusals
+        if refusals:
+            refusals -= 1
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    child = Child("refused", ["sleep", "86409"], before=before, on_end=lambda: ended.append(None))
+    child.start()
+    await until_running(86_409)
+    assert len(ended) == 2
+    await child.stop()
+    assert running(86_409) == 0
+
+
+async def test_who_cannot_take_the_end_of_a_program_does_not_keep_it_from_its_next_start() -> None:
+    ends = itertools.count()
+
+    def on_end() -> None:
+        if next(ends) < 2:
+            raise OSError(errno.ENOBUFS, "No buffer space available")
+
+    child = Child("quick", ["true"], on_end=on_end)
+    child.start()
+    await until(lambda: child.restarts >= 3, "it was restarted three times", 10)
+    await child.stop()
