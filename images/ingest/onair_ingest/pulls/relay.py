@@ -10,7 +10,9 @@ import contextlib
 import re
 import ssl
 from collections.abc import Callable
+from functools import partial
 
+from onair_crds.runtime.first_to_succeed import first_to_succeed
 from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_ingest.pulls.address import PullAddress, relay_authority
 from onair_ingest.pulls.address_guard import AddressGuard, PullRefused
@@ -128,31 +130,41 @@ class Relay:
         self.error = self.error or self.closed
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection to the first address of the server that takes one.
+        """A connection to the first address of the server that takes one, with TLS if it is encrypted.
 
         Raises:
             PullRefused
         """
-        address, server = self._address, self.server
+        host, port, server = self._address.host, self._address.port, self.server
         reason = f"{server} does not respond"
-        with contextlib.suppress(TimeoutError):
+
+        async def attempt(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+            nonlocal reason
+            try:
+                return await asyncio.open_connection(
+                    address, port, ssl=self._tls, server_hostname=host if self._tls else None
+                )
+            except OSError as error:
+                reason = self._reason(error)
+                raise
+
+        with contextlib.suppress(TimeoutError, OSError):
             async with asyncio.timeout(CONNECT_S):
-                for each in await self._guard.resolve(address.host, address.port):
-                    try:
-                        return await asyncio.open_connection(
-                            each,
-                            address.port,
-                            ssl=self._tls,
-                            server_hostname=address.host if self._tls else None,
-                        )
-                    except ssl.SSLCertVerificationError as error:
-                        reason = f"the certificate of {server} is not valid: {error.verify_message}"
-                    except ssl.SSLError:
-                        reason = f"{server} does not speak TLS"
-                    except ConnectionRefusedError:
-                        reason = f"{server} refused the connection"
-                    except ConnectionError:
-                        reason = f"{server} does not speak TLS" if self._tls else self.closed
-                    except OSError:
-                        reason = f"{server} is unreachable"
+                attempts = [partial(attempt, each) for each in await self._guard.resolve(host, port)]
+                return await first_to_succeed(attempts, lambda streams: streams[1].close())
         raise PullRefused(reason)
+
+    def _reason(self, error: OSError) -> str:
+        """Why there is no connection to an address."""
+        server = self.server
+        match error:
+            case ssl.SSLCertVerificationError():
+                return f"the certificate of {server} is not valid: {error.verify_message}"
+            case ssl.SSLError():
+                return f"{server} does not speak TLS"
+            case ConnectionRefusedError():
+                return f"{server} refused the connection"
+            case ConnectionError():
+                return f"{server} does not speak TLS" if self._tls else self.closed
+            case _:
+                return f"{server} is unreachable"

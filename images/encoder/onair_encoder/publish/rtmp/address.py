@@ -8,18 +8,17 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 from onair_crds.contract.inside_addresses import InsideAddress, InsideRules
+from onair_crds.runtime.first_to_succeed import first_to_succeed
 from onair_crds.session_error import SessionError, inside_error, network_error
 from onair_encoder.publish.tls import client_context
 
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
 STREAM_BUFFER_LIMIT = 2**20
-NEXT_ADDRESS_S = 0.25
-"""Another address is tried in parallel to one that has not responded for so long."""
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -104,26 +103,10 @@ async def connected_socket(host: str, port: int, inside: InsideRules) -> socket.
         InsideAddress: the name leads inside.
         OSError: that of an address, where none takes a connection; or the name was not found.
     """
-    waiting = deque(await inside.addresses(host, port))
-    attempts: set[asyncio.Task[socket.socket]] = set()
-    error: BaseException = OSError(f"{host} has no address")
-    try:
-        while waiting or attempts:
-            if waiting:
-                attempts.add(asyncio.create_task(_connect(*waiting.popleft())))
-            done, _ = await asyncio.wait(
-                attempts,
-                timeout=NEXT_ADDRESS_S if waiting else None,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            for each in done:
-                attempts.discard(each)
-                if (failure := each.exception()) is None:
-                    return each.result()
-                error = failure
-        raise error
-    finally:
-        await _discard(attempts)
+    addresses = await inside.addresses(host, port)
+    if not addresses:
+        raise OSError(f"{host} has no address")
+    return await first_to_succeed([partial(_connect, *each) for each in addresses], socket.socket.close)
 
 
 async def _connect(family: socket.AddressFamily, address: tuple[str | bytes | int, ...]) -> socket.socket:
@@ -135,11 +118,3 @@ async def _connect(family: socket.AddressFamily, address: tuple[str | bytes | in
         connection.close()
         raise
     return connection
-
-
-async def _discard(attempts: set[asyncio.Task[socket.socket]]) -> None:
-    for each in attempts:
-        each.cancel()
-    for result in await asyncio.gather(*attempts, return_exceptions=True):
-        if isinstance(result, socket.socket):
-            result.close()
