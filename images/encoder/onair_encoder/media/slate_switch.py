@@ -18,6 +18,8 @@ GAP_TIMEOUT_S = 1.0
 SLATE_RETRY_S = 10.0
 KEY_FRAME_PATIENCE_S = 2.5
 """Longer than most distances of key frames; a restart of ffmpeg, which begins with one, takes 0.4 s."""
+JUMP_FRAMES = 3
+"""ffmpeg's frames are at equal distances: where one is so many late, its queue was full and was dropped."""
 
 
 class Switch:
@@ -39,7 +41,13 @@ class Switch:
         self._page_gone_at: float | None = None
         self._page_shown = False
         self._back_at: float | None = None
-        """Since when frames of the wanted page come, on the slate."""
+        """Since when frames come that lack but a key frame: on the slate, those of the wanted page."""
+        self._whole = False
+        """All frames since a key frame have come: the next one can be decoded."""
+        self._last_ms: int | None = None
+        """ffmpeg's time of its last frame."""
+        self._step_ms: int | None = None
+        """Between its last two."""
         self._began_at: float | None = None
         self._slate: Slate | None = None
         self._encoded_for: object = None
@@ -49,26 +57,48 @@ class Switch:
     def live_begins(self) -> None:
         """ffmpeg has (re)connected."""
         self._headers.clear()
-        self._audio_delay_ms = self._back_at = None
+        self._audio_delay_ms = self._back_at = self._last_ms = self._step_ms = None
+        # It may have reconnected between two key frames
+        self._whole = False
         if not self.on_slate:
             self._fan_out.stream_begins()
 
     def live(self, packet: Packet) -> None:
         """Takes a packet of ffmpeg's."""
-        if packet.type == VIDEO and not packet.header:
-            self._frame_at = self._clock()
+        is_frame = packet.type == VIDEO and not packet.header
+        if is_frame:
             self.on_frame(packet)
+            self._follow_frames(packet)
         if self.on_slate:
             if packet.type == SCRIPT or packet.header:
                 self._headers[packet.type] = packet
             if not (packet.keyframe and self._page_shown):
-                if self._page_shown and packet.type == VIDEO and not packet.header:
+                if self._page_shown and is_frame:
                     self._back_at = self._back_at or self._clock()
                 return
             self._resume_live(packet.timestamp_ms)
+        elif is_frame and not self._whole:
+            self._back_at = self._back_at or self._clock()
+            return
         if packet.type == AUDIO and not packet.header:
             packet = Packet(AUDIO, packet.timestamp_ms + self._next_audio_delay_ms(), packet.body)
         self._fan_out.put(packet)
+
+    def _follow_frames(self, frame: Packet) -> None:
+        """Notes whether a frame can be decoded, and when the last one came that can be."""
+        step_ms = None if self._last_ms is None else frame.timestamp_ms - self._last_ms
+        self._last_ms = frame.timestamp_ms
+        if frame.keyframe:
+            self._whole = True
+            if not self.on_slate:
+                self._back_at = None
+        elif step_ms and self._step_ms and step_ms > JUMP_FRAMES * self._step_ms:
+            log("stream.jumps", by_ms=step_ms)
+            self._whole = False
+        else:
+            self._step_ms = step_ms
+        if self._whole:
+            self._frame_at = self._clock()
 
     def _next_audio_delay_ms(self) -> int:
         """What is due, reached by a millisecond a packet, which no player hears."""
@@ -125,12 +155,12 @@ class Switch:
             self._playing = asyncio.create_task(self._play(self._slate), name="slate on air")
 
     def wants_key_frame(self) -> bool:
-        """Whether the slate stays for want of a key frame alone; true again only after as long a time.
+        """Whether there is no live video for want of a key frame alone; true again only after as long a time.
 
         A programme may have one in a thousand seconds.
         """
         now = self._clock()
-        if not self.on_slate or self._back_at is None or now - self._back_at < KEY_FRAME_PATIENCE_S:
+        if self._back_at is None or now - self._back_at < KEY_FRAME_PATIENCE_S:
             return False
         self._back_at = None
         return True

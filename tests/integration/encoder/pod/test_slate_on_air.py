@@ -106,24 +106,44 @@ def test_a_browser_that_composes_no_frames_is_covered_by_the_slate_and_restarted
     assert far_end.publisher("frozen") == connection
 
 
+def put_with_rare_key_frames(pair: PodPair, url: str, far_end: RtmpContainer) -> None:
+    wanted = programme(url, far_end, "rare")
+    video = wanted.video.model_copy(update={"keyframe_interval_frames": 30_000})
+    pair.put(wanted.model_copy(update={"video": video})).raise_for_status()
+
+
+def wait_for_rare_key_frames(pair: PodPair, page: str, far_end: RtmpContainer) -> None:
+    """Puts the programme on air; ffmpeg begins with two seconds of key frames that are close."""
+    put_with_rare_key_frames(pair, page, far_end)
+    pair.wait_phase("running")
+    pair.wait_connected("rare")
+    pair.wait_for(lambda: pair.metrics()["onair_encoder_frames_total"] > 90, "three seconds are encoded", 20)
+
+
 def test_the_slate_goes_soon_after_the_page_is_back_however_far_apart_key_frames_are(
     pair: PodPair, page: str, far_end: RtmpContainer
 ) -> None:
-    def put(url: str) -> None:
-        wanted = programme(url, far_end, "rare")
-        video = wanted.video.model_copy(update={"keyframe_interval_frames": 30_000})
-        pair.put(wanted.model_copy(update={"video": video})).raise_for_status()
-
-    put(page)
-    pair.wait_phase("running")
-    pair.wait_connected("rare")
+    wait_for_rare_key_frames(pair, page, far_end)
     connection = far_end.wait_publisher("rare")
-    # ffmpeg begins with two seconds of key frames that are close
-    pair.wait_for(lambda: pair.metrics()["onair_encoder_frames_total"] > 90, "three seconds are encoded", 20)
-    put("http://127.0.0.1:18081/")
+    put_with_rare_key_frames(pair, "http://127.0.0.1:18081/", far_end)
     pair.wait_for(lambda: pair.status().on_slate, "on the slate", 20)
-    put(page)
+    put_with_rare_key_frames(pair, page, far_end)
     pair.wait_for(lambda: not pair.status().on_slate, "off the slate", 20)
     assert pair.logged("encode.begins-anew") >= 1
     assert not is_slate(gray_frames(far_end.read_url("rare"), 1)[-5:])
     assert far_end.publisher("rare") == connection
+
+
+def test_video_is_back_soon_after_the_agent_is_however_far_apart_key_frames_are(
+    pair: PodPair, page: str, far_end: RtmpContainer
+) -> None:
+    """ffmpeg continues in the middle of a thousand seconds without one."""
+    wait_for_rare_key_frames(pair, page, far_end)
+    begun = pair.logged("stream.begins")
+    assert pair.kill("encoder", "onair_encoder agent")
+    pair.wait_for(lambda: pair.logged("stream.begins") > begun, "ffmpeg has reconnected", 20)
+    pair.wait_for(lambda: pair.logged("encode.begins-anew"), "a key frame was asked for", 20)
+    pair.wait_phase("running")
+    pair.wait_for(lambda: not pair.status().on_slate, "off the slate", 20)
+    pair.wait_connected("rare")
+    assert not is_slate(gray_frames(far_end.read_url("rare"), 1)[-5:])

@@ -185,3 +185,72 @@ async def test_a_key_frame_is_asked_for_where_the_slate_stays_for_want_of_one(st
     assert not studio.switch.on_slate
     assert not studio.switch.wants_key_frame()
     await studio.switch.close()
+
+
+def frames_of(studio: Studio) -> list[bytes]:
+    return [packet.body for packet in studio.out.media()]
+
+
+async def delta_frames(studio: Studio, seconds: float) -> list[float]:
+    """Frames and audio without a key frame; after how many seconds one was asked for."""
+    asked_at = []
+    for number in range(round(seconds * 30)):
+        await studio.passes(1 / 30, filmed=False, page=True)
+        studio.switch.live(Packet(VIDEO, studio.live_ms, DELTA))
+        studio.switch.live(Packet(AUDIO, studio.live_ms - 20, SOUND))
+        if studio.switch.wants_key_frame():
+            asked_at.append(number / 30)
+    return asked_at
+
+
+async def test_frames_that_come_before_a_key_frame_are_not_handed_on_and_one_is_asked_for(
+    studio: Studio,
+) -> None:
+    """As where the agent was restarted, and ffmpeg continues where it was; there is no slate yet."""
+    studio.switch.live_begins()
+    for header in (Packet(VIDEO, 0, AVC_HEADER), Packet(AUDIO, 0, AAC_HEADER)):
+        studio.switch.live(header)
+    asked_at = await delta_frames(studio, 6)
+    assert asked_at == pytest.approx([KEY_FRAME_PATIENCE_S, 2 * KEY_FRAME_PATIENCE_S], abs=0.2)
+    assert frames_of(studio) == []
+    assert len(studio.out.media(AUDIO)) == 180
+    studio.switch.live(Packet(VIDEO, studio.live_ms + 33, KEY))
+    studio.live_ms += 33
+    assert await delta_frames(studio, 4) == []
+    assert frames_of(studio) == [KEY, *[DELTA] * 120]
+    assert_times_grow(studio)
+    video, audio = studio.out.media()[-1], studio.out.media(AUDIO)[-1]
+    assert video.timestamp_ms - audio.timestamp_ms == 20
+    await studio.switch.close()
+
+
+async def test_frames_after_others_that_were_lost_wait_for_a_key_frame_on_the_slate(studio: Studio) -> None:
+    """As where the agent stood still, and the queue of ffmpeg was dropped."""
+    studio.switch.want(PROGRAM)
+    studio.begin()
+    await studio.passes(2, filmed=True, page=True)
+    assert await delta_frames(studio, 1) == []
+    studio.live_ms += 600
+    before = len(studio.out.media())
+    asked_at = await delta_frames(studio, GAP_TIMEOUT_S - 0.2)
+    assert len(studio.out.media()) == before
+    assert not studio.switch.on_slate
+    asked_at += await delta_frames(studio, 2)
+    assert studio.switch.on_slate
+    assert DELTA not in frames_of(studio)[before:]
+    assert len(asked_at) == 1
+    studio.begin()
+    assert not studio.switch.on_slate
+    assert studio.out.media()[-1].body == KEY
+    assert_times_grow(studio)
+    await studio.switch.close()
+
+
+@pytest.mark.parametrize("distances_ms", [[33, 33, 34], [16, 17, 17], [40, 41, 40], [33, 67, 33]])
+async def test_a_stream_at_equal_distances_has_lost_nothing(studio: Studio, distances_ms: list[int]) -> None:
+    studio.begin()
+    time_ms = 0
+    for each in distances_ms * 20:
+        time_ms += each
+        studio.switch.live(Packet(VIDEO, time_ms, DELTA))
+    assert frames_of(studio) == [KEY, *[DELTA] * 60]
