@@ -161,7 +161,8 @@ class SrtConnection:
 
     @property
     def idle(self) -> bool:
-        return self.written - self.acknowledged < PAYLOAD_BYTES
+        settled = self._report.get("settled", 0) * PAYLOAD_BYTES
+        return self.written - settled < PAYLOAD_BYTES
 
     @property
     def round_trip_ms(self) -> float:

@@ -28,7 +28,9 @@ class SenderReport(TypedDict, total=False):
     error: int
     over: bool
     acked: int
-    """Packets, as are the next two."""
+    """Packets, as are the next three."""
+    settled: int
+    """Acknowledged or dropped: nothing is expected of them any more."""
     accepted: int
     dropped: int
     pending_ms: int

@@ -148,6 +148,7 @@ class SrtSender:
                 return
             progress_report: SenderReport = {
                 "acked": accepted - progress.pending - progress.dropped,
+                "settled": accepted - progress.pending,
                 "accepted": accepted,
                 "dropped": progress.dropped,
                 "pending_ms": progress.pending_ms,
