@@ -16,7 +16,7 @@ import structlog
 from onair_crds.contract.times import format_time
 from onair_crds.kube.apis import LEASES
 from onair_crds.kube.client import KubeClient
-from onair_crds.kube.errors import ApiError, ApiUnavailable
+from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
 from onair_crds.shapes import Document
 from onair_operator.settings import LeaderElectionSettings
 
@@ -39,6 +39,8 @@ class LeaderElection:
         self._settings = settings
         self._seen: tuple[str, str] | None = None
         self._seen_at = 0.0
+        self._lease: Document | None = None
+        """As this process wrote it last; None where another may have changed it."""
         self._renewed_at = 0.0
         # A margin, so that this process stops writing before another may begin.
         self._limit_s = settings.lease_duration_s * 0.75
@@ -82,53 +84,92 @@ class LeaderElection:
             await asyncio.sleep(self._settings.renew_interval_s / 2)
 
     async def _until_lost(self) -> None:
-        limit_s = self._limit_s
+        due = self._renewed_at + self._settings.renew_interval_s
         while True:
-            await asyncio.sleep(self._settings.renew_interval_s)
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            started = time.monotonic()
             try:
-                async with asyncio.timeout(limit_s - (time.monotonic() - self._renewed_at)):
+                async with asyncio.timeout(self._renewed_at + self._limit_s - started):
                     held = await self._try()
             except TimeoutError:
                 return
-            if not held and time.monotonic() - self._renewed_at > limit_s:
+            if held:
+                due = self._renewed_at + self._settings.renew_interval_s
+            elif self._seen and self._seen[0] not in ("", self._identity):
                 return
-            if not held and self._seen and self._seen[0] not in ("", self._identity):
-                return
+            else:
+                # An attempt that took longer than this is followed by the next one at once.
+                due = started + self._settings.renew_interval_s / 2
 
     async def _try(self) -> bool:
         """Takes or renews the Lease; true where this process holds it now."""
-        started = time.monotonic()
         try:
-            lease = await self._client.get(LEASES, self._namespace, self._settings.lease_name)
-            if not self._may_take(lease):
-                return False
-            held = await self._client.replace(
-                LEASES, self._namespace, self._settings.lease_name, self._held(lease)
-            )
+            return await self._renew() or await self._take()
         except ApiUnavailable as error:
             log.debug("lease.unavailable", error=error.message)
-            return False
-        except ApiError as error:
-            if not error.not_found:
-                self._note(error)
-                return False
-            return await self._create(started)
-        self._told = False
-        self._renewed_at, self._version = started, int(held["metadata"]["resourceVersion"])
-        self._seen = (self._identity, "")
-        return True
-
-    async def _create(self, started: float) -> bool:
-        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
-        document = self._held({**lease, "metadata": {"name": self._settings.lease_name}, "spec": {}})
-        try:
-            created = await self._client.create(LEASES, self._namespace, document)
         except ApiError as error:
             self._note(error)
+        return False
+
+    async def _renew(self) -> bool:
+        """Renews the Lease as it was written last, without another look; false if that is not known."""
+        if self._lease is None:
             return False
-        self._told = False
-        self._renewed_at, self._version = started, int(created["metadata"]["resourceVersion"])
+        try:
+            await self._write(self._lease)
+        except ApiUnavailable:
+            raise
+        except ApiError as error:
+            # Changed by an attempt whose response never came, or by another process.
+            log.debug("lease.changed", error=error.message)
+            self._lease = None
+            return False
         return True
+
+    async def _take(self) -> bool:
+        """Looks at the Lease, and takes it if this process may."""
+        try:
+            lease = await self._in_time(self._client.get(LEASES, self._namespace, self._settings.lease_name))
+        except ApiError as error:
+            if not error.not_found:
+                raise
+            lease = None
+        if lease and not self._may_take(lease):
+            return False
+        await self._write(lease)
+        return True
+
+    async def _write(self, lease: Document | None) -> None:
+        """Writes the Lease with this process as its holder, from before which on the duration counts.
+
+        Nobody has seen it sooner, and nothing is written if another process has taken it meanwhile.
+
+        Args:
+            lease: as it was read or written last; None to create it.
+        """
+        started, name = time.monotonic(), self._settings.lease_name
+        if lease is None:
+            empty = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name}}
+            request = self._client.create(LEASES, self._namespace, self._held({**empty, "spec": {}}))
+        else:
+            request = self._client.replace(LEASES, self._namespace, name, self._held(lease))
+        self._lease = await self._in_time(request)
+        self._told = False
+        self._renewed_at = started
+        self._version = int(self._lease["metadata"]["resourceVersion"])
+        self._seen = (self._identity, "")
+
+    async def _in_time(self, request: Awaitable[Document]) -> Document:
+        """The response, soon enough that a request which hangs leaves time for others.
+
+        Raises:
+            ApiUnreachable: there is none yet; the request may take effect nevertheless.
+        """
+        try:
+            async with asyncio.timeout(self._limit_s / 3):
+                return await request
+        except TimeoutError as error:
+            raise ApiUnreachable(503, "ServiceUnavailable", "no response in time") from error
 
     def _note(self, error: ApiError) -> None:
         """Logs why the Lease is not had: once as a warning where an administrator has to grant a right."""

@@ -1,11 +1,11 @@
-"""A process that was paused does not take itself for the leader."""
+"""A process that was paused does not take itself for the leader, and one whose requests are slow stays it."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from functools import partial
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import pytest
 from tests.support.waiting import until
@@ -18,43 +18,98 @@ from onair_operator.settings import LeaderElectionSettings
 
 SETTINGS = LeaderElectionSettings(lease_duration_s=8.0, renew_interval_s=0.01)
 
+HANGS_S = SETTINGS.lease_duration_s * 0.3
+"""More than one request may take, and not so much that there is no time for another."""
+
 
 async def for_ever() -> None:
     await asyncio.Event().wait()
 
 
 class LeaseApiServer:
-    """Has one Lease, which may be taken by another."""
+    """Has one Lease, which may be taken by another; requests take as long as a test says."""
 
     def __init__(self) -> None:
         self.lease: Document | None = None
         self.version = 0
+        self.requests: list[str] = []
+        self.hanging: list[Literal["unseen", "done"]] = []
+        """Of the next requests, which never get a response: whether they take effect."""
+        self.clock: Clock | None = None
+        self.latency_s = 0.0
 
     async def get(self, _: Api, __: str, ___: str) -> Document:
+        await self._received("get")
         if self.lease is None:
             raise ApiError(404, "NotFound", "not found")
         return self.lease
 
     async def create(self, _: Api, __: str, document: Document) -> Document:
+        await self._received("create")
+        return self._written(document)
+
+    async def replace(self, _: Api, __: str, ___: str, document: Document) -> Document:
+        outcome = await self._received("replace", lasts=True)
+        known = document["metadata"].get("resourceVersion")
+        if self.lease and known != self.lease["metadata"]["resourceVersion"]:
+            raise ApiError(409, "Conflict", "the object has been modified")
+        written = self._written(document)
+        if outcome == "done":
+            await self._hang()
+        return written
+
+    def _written(self, document: Document) -> Document:
         self.version += 1
         metadata = {**document["metadata"], "resourceVersion": str(self.version)}
         self.lease = {**document, "metadata": metadata}
         return self.lease
 
-    async def replace(self, api: Api, namespace: str, _: str, document: Document) -> Document:
-        return await self.create(api, namespace, document)
+    async def _received(self, request: str, lasts: bool = False) -> str:
+        self.requests.append(request)
+        if self.clock:
+            self.clock.ahead_s += self.latency_s
+            await asyncio.sleep(0)
+        if not self.hanging:
+            return ""
+        outcome = self.hanging.pop(0)
+        if outcome == "unseen" or not lasts:
+            await self._hang()
+        return outcome
+
+    async def _hang(self) -> None:
+        if self.clock:
+            self.clock.ahead_s += HANGS_S
+        await asyncio.Event().wait()
+
+
+class Clock:
+    """Is put forward by a test, so that nothing has to last."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ahead_s = 0.0
+        monkeypatch.setattr(time, "monotonic", lambda now=time.monotonic: now() + self.ahead_s)
+
+
+class Leading:
+    """What a process does while it leads: counts how often it began."""
+
+    def __init__(self) -> None:
+        self.began = 0
+
+    async def __call__(self) -> None:
+        self.began += 1
+        await asyncio.Event().wait()
 
 
 async def test_a_leader_that_was_paused_looks_at_its_lease_before_it_acts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    api, paused_s = LeaseApiServer(), 0.0
-    monkeypatch.setattr(time, "monotonic", lambda now=time.monotonic: now() + paused_s)
+    api, clock = LeaseApiServer(), Clock(monkeypatch)
     election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
     assert not election.may_act()
     campaign = asyncio.create_task(election.campaign(for_ever))
     await until(election.may_act, "it may act", 10, poll_s=0)
-    paused_s = 60.0
+    clock.ahead_s = 60.0
     assert election.leading
     assert not election.may_act()
     await until(election.may_act, "it may act", 10, poll_s=0)
@@ -84,3 +139,57 @@ async def test_a_lease_that_says_nothing_is_taken() -> None:
     await asyncio.gather(campaign, return_exceptions=True)
     await election.release()
     assert api.lease["spec"]["holderIdentity"] == ""
+
+
+async def led_for(api: LeaseApiServer, renewals: int, settings: LeaderElectionSettings = SETTINGS) -> int:
+    """How often one process began to lead until it has written its Lease so often after what was to hang."""
+    election, leading = LeaderElection(cast(Any, api), "onair-system", "first", settings), Leading()
+    api.lease = {"metadata": {"name": "onair-operator", "resourceVersion": "0"}}
+    hanging, api.hanging = api.hanging, []
+    campaign = asyncio.create_task(election.campaign(leading))
+    await until(election.may_act, "it may act", 10, poll_s=0)
+    api.requests.clear()
+    api.hanging = hanging
+    await until(lambda: not api.hanging, "the requests hang", 10, poll_s=0)
+    written = api.version
+    await until(lambda: api.version >= written + renewals, "it has renewed its Lease", 30, poll_s=0)
+    assert election.may_act()
+    campaign.cancel()
+    await asyncio.gather(campaign, return_exceptions=True)
+    return leading.began
+
+
+async def test_a_lease_is_renewed_without_another_look() -> None:
+    api = LeaseApiServer()
+    assert await led_for(api, 3) == 1
+    assert set(api.requests) == {"replace"}
+
+
+@pytest.mark.parametrize("outcome", ["unseen", "done"])
+async def test_a_request_that_hangs_leaves_time_for_the_next_one(
+    outcome: Literal["unseen", "done"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = LeaseApiServer()
+    api.clock, api.hanging = Clock(monkeypatch), [outcome]
+    assert await led_for(api, 2) == 1
+
+
+async def test_slow_requests_do_not_lose_the_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes three quarters of the interval."""
+    api, settings = LeaseApiServer(), LeaderElectionSettings(lease_duration_s=8.0, renew_interval_s=2.0)
+    api.clock, api.latency_s = Clock(monkeypatch), 1.5
+    assert await led_for(api, 3, settings) == 1
+
+
+async def test_a_lease_that_another_took_meanwhile_is_not_written_over() -> None:
+    api = LeaseApiServer()
+    first, leading = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS), Leading()
+    campaign = asyncio.create_task(first.campaign(leading))
+    await until(first.may_act, "it may act", 10, poll_s=0)
+    assert api.lease
+    taken = {**api.lease["spec"], "holderIdentity": "second"}
+    api.version += 1
+    api.lease = {"metadata": {"name": "onair-operator", "resourceVersion": str(api.version)}, "spec": taken}
+    await until(lambda: not first.leading, "it leads no more", 10, poll_s=0)
+    assert api.lease["spec"] == taken
+    campaign.cancel()
