@@ -182,10 +182,10 @@ class _Runtime:
         keys = SecretKeys(rooms.secret.name, rooms.secret.api_key, rooms.secret.api_secret)
         return RoomServer(rooms.url, CredentialsReader(self._client, self._settings.release_namespace, keys))
 
-    async def _keys_and_list(self) -> tuple[OperatorKey, bytes, RendererKey, Receiver | None]:
+    async def _keys_and_list(self) -> tuple[OperatorKey, bytes | None, RendererKey, Receiver | None]:
         """Gives all keys that the operator needs, and the built-in MediaMTX, once everything is listed.
 
-        The keys are its own, the secret of gateways and the key of pages' tokens.
+        The keys are its own, the secret of gateways if it is usable, and the key of pages' tokens.
         """
         namespace = self._settings.release_namespace
         while True:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import secrets
 from collections.abc import Callable
 
@@ -26,14 +25,18 @@ SECRET_BYTES = 32
 INTERVAL_S = 10.0
 
 
-async def ingest_secret(client: KubeClient, namespace: str) -> bytes:
-    """The secret that is there, or a new one.
+async def ingest_secret(client: KubeClient, namespace: str) -> bytes | None:
+    """The secret that is there, or a new one; None, which is logged, if the one that is there is unusable.
 
     Raises:
         ApiError: the API server did not respond, or refuses.
     """
     secret = await own_secret(client, namespace, INGEST_SECRET, _new)
-    return base64.b64decode(secret["data"][INGEST_SECRET_KEY])
+    try:
+        return usable_secret(base64.b64decode(secret["data"][INGEST_SECRET_KEY]))
+    except (KeyError, TypeError, ValueError) as error:
+        log.warning("ingest_secret.unusable", secret=INGEST_SECRET, error=type(error).__name__)
+        return None
 
 
 def _new() -> dict[str, str]:
@@ -41,7 +44,7 @@ def _new() -> dict[str, str]:
 
 
 async def follow_ingest_secret(
-    client: KubeClient, namespace: str, known: bytes, replaced: Callable[[bytes], None]
+    client: KubeClient, namespace: str, known: bytes | None, replaced: Callable[[bytes], None]
 ) -> None:
     """Looks at the secret until cancelled, and makes a new one where it was deleted.
 
@@ -51,11 +54,11 @@ async def follow_ingest_secret(
     while True:
         await asyncio.sleep(INTERVAL_S)
         try:
-            value = usable_secret(await ingest_secret(client, namespace))
-        except (ApiError, KeyError, TypeError, ValueError, binascii.Error) as error:
-            log.warning("ingest_secret.unusable", secret=INGEST_SECRET, error=type(error).__name__)
+            value = await ingest_secret(client, namespace)
+        except ApiError as error:
+            log.warning("ingest_secret.unknown", secret=INGEST_SECRET, error=error.message)
             continue
-        if value != known:
+        if value is not None and value != known:
             log.info("ingest_secret.replaced", secret=INGEST_SECRET, used_in_s=SECRET_SETTLE_S)
             await asyncio.sleep(SECRET_SETTLE_S)
             known = value

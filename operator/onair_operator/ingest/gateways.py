@@ -48,10 +48,16 @@ class Gateways:
         self._clients: dict[str, GatewayClient] = {}
         self.streams = GatewayStreams(self._settings, changed)
 
-    def follow(self, secret: bytes, term: int) -> None:
-        """Follows all gateways from now on; `secret` is the installation's, `term` the leader's."""
+    def follow(self, secret: bytes | None, term: int) -> None:
+        """Follows all gateways from now on.
+
+        Args:
+            secret: the installation's; None: gateways refuse requests until `take_secret`.
+            term: the leader's.
+        """
         self._secret = secret
-        headers = {"Authorization": _bearer(secret), TERM_HEADER: str(term)}
+        shown = {} if secret is None else {"Authorization": _bearer(secret)}
+        headers = {**shown, TERM_HEADER: str(term)}
         self._clients = {
             each.name: GatewayClient(
                 each, headers, self.streams, self._leads, self._access, self._on_heartbeat
@@ -72,6 +78,10 @@ class Gateways:
             return None
         token = SecretStr(reader_token(self._secret, stream))
         return ProgramSource(id=source, gateway=url.rstrip("/"), stream=stream, token=token)
+
+    def lacks_secret(self, gateway: str) -> bool:
+        """Whether streams of a gateway of ours cannot be read, as there is no secret to make tokens with."""
+        return self._secret is None and any(each.name == gateway for each in self._settings)
 
     def cut_off(self, gateway: str, stream: str) -> None:
         """Disconnects the publisher of a stream, in the background."""

@@ -103,6 +103,9 @@ def observe(world: World, name: str) -> ObservedProject | None:
         previewed=tuple(_previewed(store, project)),
         shown=world.gateways.shown_previews(room_name(project.uid)),
         program_sources=tuple(_program_sources(world, project)),
+        sources_withheld=any(
+            world.gateways.lacks_secret(gateway) for _, gateway, _ in _received(world.store, project)
+        ),
         scene=observe_scene(store, project),
     )
 
@@ -160,13 +163,19 @@ def _previewed(store: Store, project: Project) -> Iterator[ShownSource]:
 
 
 def _program_sources(world: World, project: Project) -> Iterator[ProgramSource]:
+    for name, gateway, stream in _received(world.store, project):
+        source = world.gateways.program_source(name, gateway, stream)
+        yield from [source] if source else []
+
+
+def _received(store: Store, project: Project) -> Iterator[tuple[str, str, str]]:
+    """Name, gateway and stream of each source that a gateway has or had."""
     for shown in project.spec.sources:
-        entry = world.store.entry(SOURCE, shown.source_id)
+        entry = store.entry(SOURCE, shown.source_id)
         if entry and entry.spec.get("collectionId") == project.spec.collection_id:
             status = source_status_of(entry)
             if status.gateway and status.stream:
-                source = world.gateways.program_source(entry.name, status.gateway, status.stream)
-                yield from [source] if source else []
+                yield entry.name, status.gateway, status.stream
 
 
 def _certificates(store: Store, pods: tuple[PodView, ...]) -> dict[str, str]:

@@ -94,6 +94,9 @@ class ObservedProject:
     program_sources: tuple[ProgramSource, ...] = ()
     """The sources of its collection that it shows, as far as it is known where they can be read."""
 
+    sources_withheld: bool = False
+    """Some of those cannot be read now: there is no secret to make tokens for their gateways with."""
+
     page_token: str | None = None
     """Of the present encoder's page."""
     scene: ObservedScene = field(default_factory=ObservedScene)

@@ -52,7 +52,9 @@ def hand_over_program(
     if broadcast is None or claimed is None or claimed.ip is None:
         return
     stop = broadcast.phase is BroadcastPhase.STOPPING
-    if observed.defaulted and not stop and not _lacks_program(observed, claimed, broadcast):
+    # Without the secret of ingest, a new programme would take from the page what it is showing.
+    incomplete = observed.defaulted or observed.sources_withheld
+    if incomplete and not stop and not _lacks_program(observed, claimed, broadcast):
         return
     program = wanted_program(observed, broadcast, settings, stop=stop)
     if wait_s := unyielded_s(observed, step, claimed, broadcast, now):

@@ -21,6 +21,7 @@ from onair_crds.contract.ingest_gateway import (
 )
 from onair_crds.kube.apis import CUSTOM, EVENTS, SECRETS
 from onair_crds.kube.errors import ApiError
+from onair_crds.shapes import JsonObject
 from onair_operator.cluster import ingest_secret
 from onair_operator.source.events import PREVIEW_WAITS
 
@@ -249,3 +250,27 @@ async def test_the_secret_of_ingest_is_replaced_without_a_restart(
         await operated_namespace.client.delete(CUSTOM["Source"], operated_namespace.namespace, "camera")
         server.tell(stream_state(stream))
         await cut_off(server, stream)
+
+
+@pytest.mark.parametrize("data", [{"token": "YWJj"}, {INGEST_SECRET_KEY: "YWJj"}])
+async def test_an_operator_leads_without_a_usable_secret_of_ingest_and_takes_it_once_there_is_one(
+    operated_namespace: OperatedNamespace,
+    server: GatewayServer,
+    data: JsonObject,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Somebody has written another key, or a short value."""
+    monkeypatch.setattr(ingest_secret, "INTERVAL_S", 0.1)
+    monkeypatch.setattr(ingest_secret, "SECRET_SETTLE_S", 0.1)
+    client, namespace = operated_namespace.client, operated_namespace.namespace
+    written = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": INGEST_SECRET}, "data": data}
+    await client.create(SECRETS, namespace, written)
+    async with operated(operated_namespace, server.settings):
+        await operated_namespace.collection()
+        await operated_namespace.project()
+        await operated_namespace.phase("Waiting")
+        stream = await camera(operated_namespace)
+        server.tell(stream_state(stream))
+        usable = {INGEST_SECRET_KEY: base64.b64encode(server.secret).decode()}
+        await client.merge_patch(SECRETS, namespace, INGEST_SECRET, {"data": usable})
+        await status_with(operated_namespace, connect="Connected")

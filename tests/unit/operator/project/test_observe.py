@@ -92,9 +92,11 @@ def test_a_page_is_given_the_sources_of_its_collection_where_they_are_received()
     before = observe(world, "show")
     assert before
     assert before.program_sources == (), "nothing can be read without the installation's secret"
+    assert before.sources_withheld
     gateways.take_secret(b"secret")
     observed = observe(world, "show")
     assert observed
+    assert not observed.sources_withheld
     assert [(each.id, each.gateway, each.stream) for each in observed.program_sources] == [
         ("camera", "http://onair-ingest-0.ingest:8448", "stream-of-camera"),
         ("stage", "http://onair-ingest-0.ingest:8448", "stream-of-stage"),

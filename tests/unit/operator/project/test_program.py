@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.plans import kinds
 from tests.support.worlds import NOW, SETTINGS, encoder, held, on_air, pod, project, world
 
 from onair_crds.contract.pod import COMPOSITOR_URL
@@ -46,3 +47,14 @@ def test_a_programme_opens_the_page_that_is_asked_for(
     made = program(composition, base_url)
     assert made.composition_url == page
     assert made.studio == (ProgramStudio(redirected_hosts=["built.in.example"]) if studio else None)
+
+
+def test_an_encoder_that_reads_sources_keeps_its_programme_while_no_token_can_be_made() -> None:
+    show = project(status={"broadcast": on_air()}, metadata=held())
+    without = {"pods": [pod()], "sources_withheld": True}
+    assert PushProgram not in kinds(world(show, encoders=[encoder()], **without))
+    assert PushProgram in kinds(world(show, encoders=[encoder(id="before")], **without)), (
+        "it has none of the run"
+    )
+    stopped = project("Stopped", status={"broadcast": on_air()}, metadata=held())
+    assert PushProgram in kinds(world(stopped, encoders=[encoder()], **without))
