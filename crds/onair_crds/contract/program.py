@@ -100,6 +100,8 @@ class ProgramDestination(WireModel):
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     generation: int = 0
     """metadata.generation of the Destination; echoed in its status."""
+    uid: str | None = None
+    """metadata.uid of the Destination: another one of its name, made after it, has the same generations."""
 
 
 class ProgramSource(WireModel):
@@ -135,6 +137,8 @@ class KeptDestination(WireModel):
     id: str
     generation: int
     """What the encoder has of another generation is ended: it may be of another address."""
+    uid: str | None = None
+    """So is what it has of another uid; None: not known, as of an operator of before."""
 
 
 class Program(WireModel):

@@ -157,6 +157,7 @@ def program_destination(
         type=cast(ProgramType, destination.type),
         timeout_ms=destination.spec.timeout,
         generation=destination.generation,
+        uid=destination.uid,
     )
     secrets = Secrets(known_secrets)
     try:

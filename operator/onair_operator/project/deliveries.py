@@ -21,7 +21,7 @@ from onair_operator.project.observed import ObservedProject
 def kept_destinations(observed: ObservedProject, found: Deliveries) -> list[KeptDestination]:
     """Those whose Secret is gone, with which an encoder that has it continues."""
     return [
-        KeptDestination(id=each.name, generation=each.generation)
+        KeptDestination(id=each.name, generation=each.generation, uid=each.uid)
         for each in sorted(observed.destinations, key=lambda d: d.name)
         if wanted(each)
         and isinstance(known := found[each.name], DestinationRefusal)

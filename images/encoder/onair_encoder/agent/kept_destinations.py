@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_crds.contract.program import Program, ProgramDestination
+from onair_crds.contract.program import KeptDestination, Program, ProgramDestination
 
 
 def with_kept(program: Program, known: Program | None) -> Program:
@@ -11,10 +11,16 @@ def with_kept(program: Program, known: Program | None) -> Program:
     One in the place of a wanted one is not kept: two streams there would end each other again and again.
     """
     taken = [_place(each) for each in program.destinations]
-    held = {(each.id, each.generation): each for each in known.destinations} if known else {}
-    known_kept = [held[key] for each in program.kept if (key := (each.id, each.generation)) in held]
+    held = {each.id: each for each in known.destinations} if known else {}
+    known_kept = [mine for each in program.kept if (mine := held.get(each.id)) and _unchanged(mine, each)]
     kept = [each for each in known_kept if (place := _place(each)) is None or place not in taken]
     return program.model_copy(update={"destinations": [*program.destinations, *kept]}) if kept else program
+
+
+def _unchanged(known: ProgramDestination, kept: KeptDestination) -> bool:
+    """Whether it is of the same Destination, as far as both say, as that was then."""
+    another = known.uid and kept.uid and known.uid != kept.uid
+    return known.generation == kept.generation and not another
 
 
 def _place(destination: ProgramDestination) -> tuple[object, ...] | None:

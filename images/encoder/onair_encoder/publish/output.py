@@ -48,7 +48,7 @@ class Output(ABC):
     def keeps_session(self, before: ProgramDestination, after: ProgramDestination) -> bool:
         """Whether a change takes no new session: by default if only the timeout differs."""
         return before == after.model_copy(
-            update={"timeout_ms": before.timeout_ms, "generation": before.generation}
+            update={"timeout_ms": before.timeout_ms, "generation": before.generation, "uid": before.uid}
         )
 
     def gives_way_to(self, wanted: ProgramDestination) -> bool:

@@ -41,6 +41,20 @@ def test_what_was_changed_meanwhile_is_not_kept() -> None:
     assert with_kept(program(OTHER, kept=4), program(MAIN, OTHER)).destinations == [OTHER]
 
 
+@pytest.mark.parametrize(
+    ("known", "wanted", "stays"),
+    [("uid-1", "uid-1", True), ("uid-1", "uid-2", False), (None, "uid-2", True), ("uid-1", None, True)],
+)
+def test_one_of_another_uid_is_not_kept_although_its_generation_is_the_same(
+    known: str | None, wanted: str | None, stays: bool
+) -> None:
+    """It was deleted and made again under its name. An operator or agent of before names no uid."""
+    before = MAIN.model_copy(update={"uid": known})
+    kept = [KeptDestination(id="main", generation=3, uid=wanted)]
+    taken = with_kept(small_program(destinations=[OTHER], kept=kept), program(before))
+    assert taken.destinations == ([OTHER, before] if stays else [OTHER])
+
+
 def test_nothing_is_kept_that_is_not_known_or_not_wanted() -> None:
     assert with_kept(program(OTHER, kept=3), None).destinations == [OTHER]
     assert with_kept(program(OTHER), program(MAIN)).destinations == [OTHER]

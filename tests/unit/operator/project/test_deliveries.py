@@ -93,7 +93,8 @@ def test_a_destination_whose_secret_is_gone_goes_on_with_what_the_encoder_has() 
     known = to("main", "rtmp://a.example/live", keySecretRef=KEY_REF)
     observed = show(known, encoders=[encoder(destinations=[delivering("main")])])
     program = pushed(observed)
-    assert (program.destinations, program.kept) == ([], [KeptDestination(id="main", generation=1)])
+    assert program.destinations == []
+    assert program.kept == [KeptDestination(id="main", generation=1, uid="uid-main")]
     status = told(observed, "main")
     assert status.connect == "Connected"
     assert (status.conditions[0].status, status.conditions[0].reason) == ("False", "SecretNotFound")
