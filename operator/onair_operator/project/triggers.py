@@ -58,6 +58,9 @@ def next_turn(observed: ObservedProject, now: dt.datetime, settings: TriggerSett
     for name in triggers:
         source = observed.trigger_sources.get(name)
         connect, since = _present(source)
+        if name not in known and source and source.unknown:
+            # Its trigger has just been added: whatever it is found to be is no edge.
+            continue
         # One whose trigger has just been added is taken as it is.
         counted = known.get(name, connect)
         if connect is not counted and not (source and source.unknown):

@@ -73,6 +73,23 @@ def test_a_source_that_is_connected_already_when_its_trigger_is_added_is_no_edge
     assert show.on_air
 
 
+def test_a_source_of_which_nothing_is_known_when_its_trigger_is_added_is_no_edge_once_it_is() -> None:
+    show = TriggeredShow(trigger("camera"))
+    show.connect("camera")
+    show.after(5)
+    show.lose("camera")
+    show.change(BOTH)
+    show.after(5)
+    show.connect("camera")
+    show.after(10)
+    assert show.runs == []
+    show.disconnect("camera")
+    show.after(6)
+    show.connect("camera")
+    show.after(2)
+    assert show.on_air
+
+
 def test_a_manual_stop_holds_until_the_next_start_edge(show: TriggeredShow) -> None:
     show.connect("camera")
     show.after(1.0)
