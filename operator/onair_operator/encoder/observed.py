@@ -45,6 +45,9 @@ class PodView:
     The kubelet reports the address after it has pulled the first image.
     """
 
+    scheduled: dt.datetime | None = None
+    """When a node was found for it."""
+
     @property
     def over(self) -> bool:
         """Whether its containers have ended for good."""
@@ -74,6 +77,7 @@ class PodView:
             failure=failure,
             failing_since=_failing_since(status, created) if failure else None,
             placed_since=_placed_since(spec, status, created),
+            scheduled=_scheduled(status),
         )
 
 
@@ -85,11 +89,15 @@ def _epoch(label: str | None) -> int:
 def _placed_since(spec: Document, status: Document, created: dt.datetime) -> dt.datetime | None:
     if not spec.get("nodeName") or status.get("podIP") or any(map(_has_run, _containers(status))):
         return None
+    return _scheduled(status) or created
+
+
+def _scheduled(status: Document) -> dt.datetime | None:
     for condition in status.get("conditions", []):
         if condition["type"] == "PodScheduled" and condition["status"] == "True":
             since = condition.get("lastTransitionTime")
-            return parse_time(since) if since else created
-    return created
+            return parse_time(since) if since else None
+    return None
 
 
 def _has_run(container: Document) -> bool:

@@ -83,7 +83,8 @@ def wanted_program(
     """The whole programme of the present run and epoch. Destinations that cannot be are omitted."""
     spec = observed.project.spec
     video = spec.rendering.video
-    rooms_until = valid_until(broadcast, spec.max_duration)
+    pod = observed.claimed_pod(broadcast)
+    rooms_until = valid_until(broadcast, spec.max_duration, pod.scheduled if pod else None)
     found = deliveries(observed, rooms_until)
     destinations = [
         program

@@ -15,15 +15,26 @@ from onair_operator.room.plan import RoomServerAccess
 from onair_operator.room.providers import RtcProvider
 
 MARGIN = dt.timedelta(hours=1)
-"""A run is measured from its first frame, which comes a little after its encoder is claimed."""
+"""A run is measured from its first frame, which comes a little after its encoder has a node."""
 
 
-def valid_until(broadcast: BroadcastStatus, max_duration_ms: int) -> dt.datetime | None:
-    """When the run's present encoder is over at the latest; None before there is one."""
+def valid_until(
+    broadcast: BroadcastStatus, max_duration_ms: int, scheduled: dt.datetime | None = None
+) -> dt.datetime | None:
+    """When the run's present encoder is over at the latest; None before there is one.
+
+    The first frame moves it only if it came so late that the margin is too little: tokens in use stay.
+
+    Args:
+        scheduled: when the encoder's pod got its node, for which it may have waited for hours.
+    """
     claimed = broadcast.claimed or broadcast.requested
     if not claimed:
         return None
-    return parse_time(claimed) + dt.timedelta(milliseconds=max_duration_ms) + MARGIN
+    began = max(parse_time(claimed), scheduled) if scheduled else parse_time(claimed)
+    if broadcast.start and (start := parse_time(broadcast.start)) - began > MARGIN / 2:
+        began = start
+    return began + dt.timedelta(milliseconds=max_duration_ms) + MARGIN
 
 
 def publisher_token(provider: RtcProvider, room: str, identity: str, until: dt.datetime) -> SecretStr:

@@ -117,3 +117,14 @@ def test_a_pod_waits_for_its_node_from_when_it_was_placed_until_it_has_an_addres
     document = {"metadata": {"name": "p", "uid": "u", "creationTimestamp": CREATED}, "spec": spec}
     found = PodView.of({**document, "status": status}).placed_since
     assert found == (parse_time(since) if since else None)
+
+
+@pytest.mark.parametrize(("said", "since"), [("True", LATER), ("False", None)])
+def test_a_pod_is_known_to_have_been_scheduled_for_as_long_as_it_is_there(
+    said: str, since: str | None
+) -> None:
+    condition = {"type": "PodScheduled", "status": said, "lastTransitionTime": LATER}
+    metadata = {"name": "p", "uid": "u", "creationTimestamp": CREATED}
+    status = {"podIP": "10.0.0.1", "conditions": [condition]}
+    found = PodView.of({"metadata": metadata, "spec": {"nodeName": "node"}, "status": status}).scheduled
+    assert found == (parse_time(since) if since else None)

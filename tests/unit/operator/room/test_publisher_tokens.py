@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import jwt
 import pytest
 from tests.support.scenes import ROOT, layer, layout
-from tests.support.worlds import NOW, SETTINGS, destination, on_air, project
+from tests.support.worlds import NOW, SETTINGS, destination, on_air, pod, project
 
 from onair_crds.contract.program import ProgramRoomServer, ProgramRtc
 from onair_crds.contract.scene import ProgramLayout
+from onair_crds.contract.times import format_time
 from onair_crds.room_server.credentials import RoomServerCredentials
 from onair_crds.shapes import Claims, Document
 from onair_operator.destination.program_destinations import DestinationRefusal, program_destination
@@ -72,6 +74,25 @@ def test_the_token_outlives_the_run_and_is_the_same_while_the_run_is() -> None:
     assert digest(program) == digest(wanted_program(observed, broadcast, SETTINGS))
     assert program.stop_at
     claims(program_rtc(observed), at=dt.datetime.fromisoformat(program.stop_at))
+
+
+HOURS_AGO = format_time(NOW - dt.timedelta(hours=5))
+
+
+@pytest.mark.parametrize("scheduled", [NOW - dt.timedelta(seconds=40), None], ids=["its pod says", "unknown"])
+def test_a_run_that_waited_for_a_node_for_hours_has_a_token_for_all_of_it(
+    scheduled: dt.datetime | None,
+) -> None:
+    pods = (pod(scheduled=scheduled),)
+    observed = replace(world(on_air(claimed=HOURS_AGO), studio=PROVIDER), pods=pods)
+    assert observed.broadcast
+    stop_at = wanted_program(observed, observed.broadcast, SETTINGS).stop_at
+    assert stop_at
+    rtc = program_rtc(observed)
+    claims(rtc, at=dt.datetime.fromisoformat(stop_at))
+    if scheduled:
+        before = replace(world(on_air(claimed=HOURS_AGO, start=None), studio=PROVIDER), pods=pods)
+        assert program_rtc(before).token == rtc.token, "the first frame changes nothing"
 
 
 @pytest.mark.parametrize(
