@@ -282,14 +282,14 @@ async def test_more_rooms_than_fit_into_one_list_are_looked_at(failing: set[str]
 async def test_surplus_attributes_are_cleared_and_whoever_is_oversized_is_removed() -> None:
     done: list[tuple[str, str, str]] = []
 
-    class Server(FakeRoomServer):
+    class RecordingRoomServer(FakeRoomServer):
         async def clear_attributes(self, room: str, identity: str) -> None:
             done.append(("clear", room, identity))
 
         async def remove(self, room: str, identity: str) -> None:
             done.append(("remove", room, identity))
 
-    server = Server()
+    server = RecordingRoomServer()
     attributes = signed_role(SECRET, "room", "ben", Role.GUEST)
     metadata = '{"displayName":"Ben","participantRole":"ROLE_GUEST"}'
     server.there = [
