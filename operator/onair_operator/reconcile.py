@@ -16,9 +16,9 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.resources.base import Resource
 from onair_crds.resources.kinds import KINDS
-from onair_operator.cluster.actions import Action, ResourceEvent, WriteStatus
+from onair_operator.cluster.actions import Action, WriteStatus
 from onair_operator.cluster.apply import Applier
-from onair_operator.cluster.key_failures import KeyFailures
+from onair_operator.cluster.key_failures import KeyFailures, lacking_right
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.lookups import (
     gateways_of_pull,
@@ -146,6 +146,8 @@ class ReconcileLoop:
                     tasks.create_task(self._work(world, applier, resync))
         finally:
             self._world = None
+            await world.creations.close()
+            await world.cut_offs.close()
 
     async def _look_at_all(self) -> None:
         """Asks for a look at every key, in steps: all at once would hold up what renews the Lease.
@@ -201,9 +203,7 @@ class ReconcileLoop:
                 if kind in WATCHED and kind not in BY_WATCH_ALONE:
                     await resync.refresh(kind, name)
         if self._failures.add(key, error) and error.lacks_right and (to := self._resource(key)):
-            applier.tell(
-                ResourceEvent(to, "Forbidden", f"the operator lacks a right: {error.message}", warning=True)
-            )
+            applier.tell(lacking_right(to, error))
 
     def _resource(self, key: Key) -> Resource | None:
         """The custom resource of a key, as far as an Event needs it."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, cast
 
-from tests.support.worlds import SETTINGS
+from tests.support.documents import document
+from tests.support.waiting import until
+from tests.support.worlds import SETTINGS, run
 
 from onair_crds.kube.apis import Api
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document, JsonPatch
-from onair_operator.cluster.actions import (
-    ResourceEvent,
-)
+from onair_operator.cluster.actions import Action, ResourceEvent
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.queue import WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
@@ -38,8 +39,15 @@ class RecordingApiServer:
         self.attempts = 0
         """To write a status."""
         self.created: list[str] = []
+        self.asked: list[str] = []
+        """To create what, in the form of `created`."""
+        self.hanging: dict[str, asyncio.Event] = {}
+        """By plural: what is created takes until this is set."""
 
     async def create(self, api: Api, _: str, document: Document) -> Document:
+        self.asked.append(f"{api.plural}/{document['metadata']['name']}")
+        if hangs := self.hanging.get(api.plural):
+            await hangs.wait()
         if api.plural == "pods" and self.refusal:
             raise self.refusal
         if api.plural in self.existing:
@@ -105,3 +113,13 @@ class ApplierSetting:
             SETTINGS,
             lambda: self.leads,
         )
+
+    def claim(self, phase: str = "Waiting", epoch: int = 1, uid: str = "uid-show") -> None:
+        """The project's record says this of its run."""
+        show = document("show", {"collectionId": "sunday"}, uid=uid)
+        self.store.update("Project", {**show, "status": {"broadcast": run(phase, epoch=epoch)}})
+
+    async def carry_out(self, plan: list[Action], pod: str) -> None:
+        """Carries a plan out, and waits for the end of the attempt to create this pod."""
+        await self.applier.apply(plan)
+        await until(lambda: pod not in self.world.creations)

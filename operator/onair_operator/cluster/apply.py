@@ -1,15 +1,13 @@
-"""Carries plans out: with `source_actions`, the only place where the operator writes."""
+"""Carries plans out: with `encoder_pods` and `source_actions`, the only place where the operator writes."""
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import structlog
 
-from onair_crds.contract.labels import PROJECT_LABEL
-from onair_crds.contract.owners import is_owned_by, owner_reference
+from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.apis import CUSTOM, PODS, SECRETS, Api
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
@@ -18,20 +16,16 @@ from onair_crds.resources.base import Resource
 from onair_crds.resources.project import Project, ProjectStatus
 from onair_crds.shapes import Document, JsonPatch
 from onair_operator.cluster import actions
+from onair_operator.cluster.encoder_pods import EncoderPods
 from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air, record_triggers
 from onair_operator.cluster.source_actions import SourceActions
 from onair_operator.cluster.watched_kinds import BY_ROOM, MADE_FOR, POD, PROJECT, SECRET, SOURCE, secrets_of
-from onair_operator.cluster.world import PodRefusal, World
-from onair_operator.encoder.cost import cost_of
-from onair_operator.encoder.placement import regions_by_distance
-from onair_operator.encoder.pod_identity import OperatorKey, pod_identity
+from onair_operator.cluster.world import World
+from onair_operator.encoder.pod_identity import OperatorKey
 from onair_operator.settings import OperatorSettings
-from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
-from onair_operator.specs.identity_secret import unclaimed_identity
-from onair_operator.specs.pod_manifest import unclaimed_pod
 
 log = structlog.get_logger()
 
@@ -60,10 +54,9 @@ class Applier:
         self._queue = queue
         self._changed = changed
         self._recorder = recorder
-        self._key = key
-        self._settings = settings
         self._leads = leads
         self._namespace = settings.show_namespace
+        self._pods = EncoderPods(client, world, queue, self._take, self.tell, key, settings, leads)
         self._sources = SourceActions(client, world, self._namespace, self._take)
 
     async def apply(self, plan: list[actions.Action]) -> None:
@@ -71,16 +64,13 @@ class Applier:
 
         Raises:
             ApiError: a write was refused, as by a conflict; the rest of the plan is void. It is not where the
-                right is missing to write a status that only informs: that is for people, and shows go on; nor
-                where a pod is refused, but for the end of the pods that it was to follow.
+                right is missing to write a status that only informs: that is for people, and shows go on.
             LeaseExpired: so is it where this process does not lead any more.
         """
         written: dict[str, str] = {}
         """resourceVersions by uid, as this plan's own writes left them."""
         forbidden: dict[str, ApiError] = {}
         """By the kind of resources whose status may not be written."""
-        refused: ApiError | None = None
-        """Why there is no pod."""
         for action in plan:
             if not self._leads():
                 raise LeaseExpired("the Lease was not renewed in time")
@@ -89,12 +79,10 @@ class Applier:
             if isinstance(action, actions.WriteStatus) and action.only_tells:
                 await self._write_if_allowed(action, written, forbidden)
             elif isinstance(action, actions.CreatePod):
-                refused = await self._create_pod(action) or refused
-            elif refused and isinstance(action, actions.DeletePod):
-                continue
+                self._pods.create(action)
             else:
                 await self._carry_out(action, written)
-        for error in (*forbidden.values(), *([refused] if refused else ())):
+        for error in forbidden.values():
             raise error
 
     async def _write_if_allowed(
@@ -194,45 +182,6 @@ class Applier:
         if change := self._world.store.update(kind, document):
             self._changed(change)
         return str(document["metadata"]["resourceVersion"])
-
-    async def _create_pod(self, action: actions.CreatePod) -> ApiError | None:
-        """Creates a pod with its identity, or notes and gives why the API server refuses it."""
-        project, settings = action.project, self._settings
-        claim = Claim(project, action.broadcast, action.epoch)
-        identity = unclaimed_identity(action.name, pod_identity(self._key, dt.datetime.now(dt.UTC)))
-        regions = regions_by_distance(project.spec.location, settings.regions)
-        cost = cost_of(project.spec.rendering, settings.encoder.cost)
-        pod = unclaimed_pod(action.name, settings.encoder, settings.inside, cost, regions, action.avoid)
-        try:
-            await self._create(SECRETS, SECRET, claimed(identity, identity_claim(claim)))
-            await self._create(PODS, POD, claimed(pod, pod_claim(claim)))
-        except ApiError as error:
-            if not error.refused:
-                raise
-            refusals = self._world.refusals
-            refusals[project.name] = PodRefusal.of(action.name, error, refusals.get(project.name))
-            return error
-        self._world.refusals.pop(project.name, None)
-        log.info("pod.created", project=project.name, broadcast=action.broadcast, epoch=action.epoch)
-        return None
-
-    async def _create(self, api: Api, kind: str, document: Document) -> None:
-        name = document["metadata"]["name"]
-        try:
-            created = await self._client.create(api, self._namespace, document)
-        except ApiError as error:
-            if not error.already_exists:
-                raise
-            # Created before a crash, by us: its name has run and epoch. What an earlier project of the name
-            # has left, the garbage collector is about to delete.
-            created = await self._client.get(api, self._namespace, name)
-            labels, wanted = created["metadata"].get("labels") or {}, document["metadata"]
-            owners = [each["uid"] for each in wanted.get("ownerReferences") or []]
-            if labels.get(PROJECT_LABEL) != wanted["labels"][PROJECT_LABEL] or not all(
-                is_owned_by(created["metadata"], uid) for uid in owners
-            ):
-                raise
-        self._take(kind, created)
 
     async def _delete(
         self, api: Api, kind: str, name: str, uid: str | None = None, grace_s: int | None = None

@@ -25,6 +25,8 @@ from onair_operator.cluster.world import World
 log = structlog.get_logger()
 
 KEY_BYTES = 20
+SOURCES_AT_A_TIME = 8
+"""Asked for because of publishers that may have to be cut off."""
 
 
 class SourceActions:
@@ -39,6 +41,7 @@ class SourceActions:
         self._world = world
         self._namespace = namespace
         self._take = take
+        self._turns = asyncio.Semaphore(SOURCES_AT_A_TIME)
         self._listing: asyncio.Task[None] | None = None
         self._next_listing: asyncio.Task[None] | None = None
 
@@ -46,13 +49,17 @@ class SourceActions:
         """Carries out an action for a source.
 
         Raises:
-            ApiError: the API server did not respond, or refuses.
+            ApiError: the API server did not respond, or refuses; not where it is asked, in the background and
+                by one attempt, whether somebody is to be cut off: the next look sees what came of it.
         """
         match action:
             case CreateStreamKey():
                 await self._create_stream_key(action.source)
+            case CutOff() if action.unknown:
+                name = f"{action.gateway}/{action.stream}"
+                self._world.cut_offs.begin(name, lambda: self._cut_off_unknown(action))
             case CutOff():
-                await self._cut_off(action)
+                self._world.gateways.cut_off(action.gateway, action.stream)
             case WantPulls():
                 self._world.gateways.want_pulls(action.gateway, action.pulls)
             case ShowPreviews():
@@ -82,9 +89,16 @@ class SourceActions:
             log.info("stream-key.created", source=source.name)
         self._take(SECRET, created)
 
-    async def _cut_off(self, action: CutOff) -> None:
+    async def _cut_off_unknown(self, action: CutOff) -> None:
         """Disconnects a publisher, unless a source turns out to have its stream."""
-        if not (action.unknown and await self._is_known(action.stream)):
+        try:
+            known = await self._is_known(action.stream)
+        except ApiError as error:
+            log.warning(
+                "ingest.not-cut-off", gateway=action.gateway, stream=action.stream, error=error.message
+            )
+            return
+        if not known:
             self._world.gateways.cut_off(action.gateway, action.stream)
 
     async def _list_keys(self) -> None:
@@ -115,7 +129,8 @@ class SourceActions:
         if name is None:
             return False
         try:
-            self._take(SOURCE, await self._client.get(CUSTOM[SOURCE], self._namespace, name))
+            async with self._turns:
+                self._take(SOURCE, await self._client.get(CUSTOM[SOURCE], self._namespace, name))
         except ApiError as error:
             if not error.not_found:
                 raise

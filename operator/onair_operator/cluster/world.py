@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from onair_crds.kube.errors import ApiError
+from onair_crds.kube.errors import ApiError, ApiUnreachable
 from onair_crds.kube.store import Entry, Store
 from onair_crds.resources.project import ProjectSpec
+from onair_operator.cluster.background import Background
 from onair_operator.cluster.claimed_streams import ClaimedStreams
 from onair_operator.cluster.ingest_addresses import IngestAddresses
 from onair_operator.cluster.node_leases import NodeLeases
@@ -23,11 +24,13 @@ from onair_operator.settings import RunQuotas
 
 TOLD_AFTER = 3
 """Refusals in a row after which one that may pass by itself is reported."""
+MAX_CUT_OFFS = 1000
+"""At a time; all that ask at once share a request."""
 
 
 @dataclass(frozen=True)
 class PodRefusal:
-    """The API server does not create an encoder pod, as for a quota, a policy or a webhook that fails."""
+    """The API server does not create an encoder pod, as for a quota, a policy or a failed webhook."""
 
     pod: str
     message: str
@@ -37,6 +40,8 @@ class PodRefusal:
     """There is no room for it next to other pods."""
     transient: bool = False
     """It may pass by itself within a moment."""
+    unanswered: bool = False
+    """There was no response in time."""
     times: int = 1
     """So many in a row."""
 
@@ -54,6 +59,7 @@ class PodRefusal:
             final=error.namespace_terminating,
             quota=error.quota_exceeded,
             transient=error.transient,
+            unanswered=isinstance(error, ApiUnreachable),
             times=before.times + 1 if before and before.pod == pod else 1,
         )
 
@@ -75,6 +81,10 @@ class World:
     """The built-in MediaMTX, if there is one."""
     refusals: dict[str, PodRefusal] = field(default_factory=dict)
     """The last one of each project whose present encoder has no pod for it, by the project's name."""
+    creations: Background = field(default_factory=Background)
+    """Of encoder pods, by the pod's name."""
+    cut_offs: Background = field(default_factory=lambda: Background(MAX_CUT_OFFS))
+    """Of publishers of whom the API server is asked before."""
 
     valid_specs: dict[str, ProjectSpec] = field(default_factory=dict)
     """The last one of each project that was as its rules say, by the project's uid."""

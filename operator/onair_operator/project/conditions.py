@@ -62,10 +62,11 @@ def _invalid(rules: str, broadcast: BroadcastStatus | None) -> Verdict:
 def _pod_refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:
     refusal = observed.refusal
     if refusal and refusal.told and refusal.pod == broadcast.pod and not observed.claimed_pod(broadcast):
+        does, says = "refuses", f"It says: {refusal.message}"
+        if refusal.unanswered:
+            does, says = "does not respond to the request", "An admission webhook of it may hang"
         return Verdict(
-            False,
-            "PodRefused",
-            f"the cluster refuses to create the encoder's pod; retrying. It says: {refusal.message}",
+            False, "PodRefused", f"the cluster {does} to create the encoder's pod; retrying. {says}"
         )
     return None
 

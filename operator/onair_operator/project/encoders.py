@@ -65,7 +65,7 @@ def create_and_delete_pods(
 ) -> Iterator[Action]:
     """Creates the claimed pod, and deletes every other with what is left of it.
 
-    One whose encoder may be on air stays until its successor is created, unless it takes the place of that.
+    One whose encoder may be on air stays until its successor is there, unless it takes the place of that.
     """
     broadcast = step.broadcast if on_the_way(step.broadcast) else None
     wanted = wanted_pod(observed, step)
@@ -84,7 +84,7 @@ def create_and_delete_pods(
 def _succeed(
     observed: ObservedProject, broadcast: BroadcastStatus, others: list[PodView], now: dt.datetime
 ) -> Iterator[Action]:
-    """Creates the claimed pod once it is due. After a refusal no pod is deleted by the same plan."""
+    """Creates the claimed pod once it is due. Those that stay until then are deleted once it is there."""
     name = broadcast.pod or pod_name(observed.project.name, broadcast.id, broadcast.epoch)
     refusal = observed.refusal if observed.refusal and observed.refusal.pod == name else None
     due = may_create(broadcast, now)
@@ -97,7 +97,6 @@ def _succeed(
     yield from (_delete(pod) for pod in others if pod not in kept)
     if due:
         yield CreatePod(name, observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
-        yield from map(_delete, kept)
 
 
 def _delete(pod: PodView) -> DeletePod:

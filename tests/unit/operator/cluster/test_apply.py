@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +10,8 @@ from tests.support.applier import ApplierSetting
 from tests.support.documents import credentials_document, destination_document, document
 from tests.support.worlds import NOW, collection, destination, on_air, pod, project
 
-from onair_crds.contract.labels import BROADCAST_FINALIZER, PROJECT_LABEL
-from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
+from onair_crds.contract.labels import BROADCAST_FINALIZER
+from onair_crds.kube.errors import ApiError
 from onair_crds.resources.collection import CollectionStatus
 from onair_crds.resources.destination import DestinationStatus
 from onair_crds.resources.enums import BroadcastPhase, RoomPhase
@@ -25,7 +24,6 @@ from onair_operator.cluster.actions import (
     AdoptSecret,
     ClaimStreams,
     CreatePod,
-    DeletePod,
     DeleteSecret,
     FollowEncoder,
     KeepRoom,
@@ -36,7 +34,6 @@ from onair_operator.cluster.actions import (
 )
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import Key
-from onair_operator.cluster.world import PodRefusal
 from onair_operator.room.plan import KeptRoom
 from onair_operator.specs.ready import Verdict, with_ready
 
@@ -188,30 +185,6 @@ async def test_no_successor_is_adopted_in_place_of_what_was_looked_at(setting: A
     assert setting.api.writes == []
 
 
-@pytest.mark.parametrize("owner", ["its own project", "an earlier one of the name"])
-async def test_an_identity_is_taken_that_was_made_before_a_crash_and_no_earlier_projects(
-    setting: ApplierSetting, owner: str
-) -> None:
-    """The garbage collector is about to delete that one, and the show would have none."""
-    uid = project().uid if owner == "its own project" else "uid-of-the-former"
-    metadata = {
-        "name": "show-run-1",
-        "uid": "uid-identity",
-        "resourceVersion": "50",
-        "labels": {PROJECT_LABEL: "show"},
-        "ownerReferences": [{"uid": uid}],
-    }
-    setting.api.present["show-run-1"] = {"kind": "Secret", "metadata": metadata}
-    setting.api.existing.add("secrets")
-    if owner == "its own project":
-        await setting.applier.apply([CreatePod("show-run-1", project(), "run", 1)])
-        assert setting.api.created == ["pods/show-run-1"]
-    else:
-        with pytest.raises(ApiError, match="exists"):
-            await setting.applier.apply([CreatePod("show-run-1", project(), "run", 1)])
-        assert setting.api.created == []
-
-
 async def test_what_was_deleted_by_somebody_else_is_dropped(setting: ApplierSetting) -> None:
     setting.store.update("Secret", {"metadata": {"name": "key", "uid": "u", "resourceVersion": "1"}})
     await setting.applier.apply([DeleteSecret("key", "u")])
@@ -245,81 +218,6 @@ async def test_credentials_are_deleted_only_if_the_api_server_knows_of_no_use(
 async def test_a_key_of_any_kind_is_looked_at_again(setting: ApplierSetting) -> None:
     await setting.applier.apply([Requeue(Key("Secret", "key"), 0.0)])
     assert await setting.queue.take() == Key("Secret", "key")
-
-
-REFUSALS = [
-    (ApiError(400, "BadRequest", "no"), PodRefusal("show-run-1", "no")),
-    (
-        ApiError(403, "Forbidden", "exceeded quota: shows"),
-        PodRefusal("show-run-1", "exceeded quota: shows", quota=True),
-    ),
-    (ApiError(403, "Forbidden", "a policy"), PodRefusal("show-run-1", "a policy")),
-    (
-        ApiError(404, "NotFound", 'namespaces "shows" not found'),
-        PodRefusal("show-run-1", 'namespaces "shows" not found'),
-    ),
-    (ApiError(409, "Conflict", "of the quota"), PodRefusal("show-run-1", "of the quota", transient=True)),
-    (ApiError(413, "RequestEntityTooLarge", "too large"), PodRefusal("show-run-1", "too large")),
-    (ApiError(422, "Invalid", "no such field"), PodRefusal("show-run-1", "no such field")),
-    (ApiUnavailable(429, "TooManyRequests", "later"), PodRefusal("show-run-1", "later", transient=True)),
-    (ApiUnavailable(500, "InternalError", "webhook"), PodRefusal("show-run-1", "webhook", transient=True)),
-    (ApiUnavailable(504, "", ""), PodRefusal("show-run-1", "HTTP 504", transient=True)),
-]
-CREATION: list[Action] = [CreatePod("show-run-1", project(), "run", 1)]
-
-
-@pytest.mark.parametrize(("error", "refusal"), REFUSALS, ids=[f"{e.status} {e.message}" for e, _ in REFUSALS])
-async def test_a_pod_that_is_not_created_is_known_as_refused_until_it_is(
-    setting: ApplierSetting, error: ApiError, refusal: PodRefusal
-) -> None:
-    setting.api.refusal = error
-    for times in (1, 2):
-        with pytest.raises(ApiError):
-            await setting.applier.apply(CREATION)
-        assert setting.world.refusals == {"show": replace(refusal, times=times)}
-    setting.api.refusal = None
-    await setting.applier.apply(CREATION)
-    assert setting.world.refusals == {}
-    assert setting.api.created == [*(3 * ["secrets/show-run-1"]), "pods/show-run-1"]
-
-
-async def test_a_pod_of_the_name_that_is_another_projects_is_told(setting: ApplierSetting) -> None:
-    setting.api.refusal = ApiError(409, "AlreadyExists", 'pods "show-run-1" already exists')
-    setting.api.present["show-run-1"] = document("show-run-1", labels={"onair.dev/project": "another"})
-    with pytest.raises(ApiError):
-        await setting.applier.apply(CREATION)
-    assert setting.world.refusals["show"].told
-
-
-@pytest.mark.parametrize(
-    "error",
-    [ApiUnreachable(503, "ServiceUnavailable", "no response"), ApiError(401, "Unauthorized", "who are you?")],
-)
-async def test_an_api_server_that_does_not_hear_us_refuses_no_pod(
-    setting: ApplierSetting, error: ApiError
-) -> None:
-    setting.api.refusal = error
-    with pytest.raises(ApiError):
-        await setting.applier.apply(CREATION)
-    assert setting.world.refusals == {}
-
-
-async def test_a_refused_pod_voids_nothing_but_the_end_of_those_before_it(setting: ApplierSetting) -> None:
-    setting.api.refusal = ApiError(403, "Forbidden", "exceeded quota: shows")
-    event = ResourceEvent(project(), "PodRefused", "told", warning=True)
-    with pytest.raises(ApiError):
-        await setting.applier.apply(
-            [
-                *CREATION,
-                DeletePod("show-run-0", "uid-pod-0", 15),
-                WriteStatus(destination(), DestinationStatus()),
-                event,
-            ]
-        )
-    assert setting.api.deleted == []
-    assert setting.api.writes == [("destinations", "main", "5")]
-    assert setting.events.recorded == [event]
-    assert "show" in setting.world.refusals
 
 
 async def test_what_is_gone_since_it_was_planned_for_is_neither_kept_nor_claimed(

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 from tests.support.documents import credentials_document, document
 from tests.support.sources import KEY, KEY_STREAM, source
+from tests.support.waiting import WITHIN_S, until
 
 from onair_crds.kube.errors import ApiError, ApiUnavailable
 from onair_crds.kube.store import Store
@@ -36,11 +37,14 @@ class SourceApiServer:
         self.listed = 0
         self.listing = asyncio.Event()
         self.available = True
+        self.hangs: asyncio.Event | None = None
 
     async def pages(self, api: object, namespace: str, **query: str) -> AsyncIterator[Document]:
         assert query == {"fieldSelector": "type=onair.dev/credentials"}
         if not self.available:
             raise ApiUnavailable(503, "Unavailable", "away")
+        if self.hangs:
+            await self.hangs.wait()
         self.listed += 1
         self.listing.set()
         await asyncio.sleep(0)
@@ -66,7 +70,15 @@ class SourceActionsSetting:
         self.store = Store(KINDS)
         gateways = SimpleNamespace(cut_off=lambda *each: self.cut_off.append(each))
         world = World(self.store, cast(Any, None), cast(Any, None), cast(Any, None), cast(Any, gateways))
+        self.world = world
         self.actions = SourceActions(cast(Any, server), world, "shows", self._take)
+
+    async def carry_out(self, *actions: CutOff) -> None:
+        """Carries actions out, and waits until nothing of them is under way."""
+        for each in actions:
+            await self.actions.carry_out(each)
+        names = [f"{each.gateway}/{each.stream}" for each in actions]
+        await until(lambda: not any(name in self.world.cut_offs for name in names))
 
     def _take(self, kind: str, document: Document) -> str:
         self.store.update(kind, document)
@@ -85,7 +97,7 @@ async def test_an_unknown_publisher_is_cut_off_by_the_api_servers_own_word(
     known_to_the_server: list[Document], cut_off: list[tuple[str, str]]
 ) -> None:
     operator = SourceActionsSetting(SourceApiServer(*known_to_the_server))
-    await operator.actions.carry_out(CutOff(*HERE, unknown=True))
+    await operator.carry_out(CutOff(*HERE, unknown=True))
     assert operator.cut_off == cut_off
 
 
@@ -93,10 +105,9 @@ async def test_nobody_unknown_is_cut_off_while_the_api_server_cannot_be_asked() 
     server = SourceApiServer()
     server.available = False
     operator = SourceActionsSetting(server)
-    with pytest.raises(ApiUnavailable):
-        await operator.actions.carry_out(CutOff(*HERE, unknown=True))
+    await operator.carry_out(CutOff(*HERE, unknown=True))
     assert operator.cut_off == []
-    await operator.actions.carry_out(CutOff(*HERE))
+    await operator.carry_out(CutOff(*HERE))
     assert operator.cut_off == [HERE], "one that its source does not take is known"
 
 
@@ -124,10 +135,9 @@ async def test_many_that_are_cut_off_at_a_time_cost_two_listings() -> None:
     server = SourceApiServer(SECRET_OF_CAMERA, CAMERA)
     operator = SourceActionsSetting(server)
     strangers = [CutOff("ingest-0", f"stranger-{number}", unknown=True) for number in range(50)]
-    first = asyncio.create_task(operator.actions.carry_out(strangers[0]))
+    await operator.actions.carry_out(strangers[0])
     await server.listing.wait()
-    await asyncio.gather(*(operator.actions.carry_out(each) for each in strangers[1:]))
-    await first
+    await operator.carry_out(*strangers)
     assert len(operator.cut_off) == 50
     assert server.listed == 2, "those who ask while one is under way need one that begins later"
 
@@ -137,8 +147,21 @@ async def test_a_listing_that_fails_is_tried_again_by_whoever_asks_next() -> Non
     operator = SourceActionsSetting(server)
     server.available = False
     for _ in range(2):
-        with pytest.raises(ApiUnavailable):
-            await operator.actions.carry_out(CutOff(*HERE, unknown=True))
+        await operator.carry_out(CutOff(*HERE, unknown=True))
+    assert operator.cut_off == []
     server.available = True
-    await operator.actions.carry_out(CutOff(*HERE, unknown=True))
+    await operator.carry_out(CutOff(*HERE, unknown=True))
     assert operator.cut_off == [HERE]
+
+
+async def test_a_listing_that_hangs_holds_up_nobody_who_has_somebody_cut_off() -> None:
+    server = SourceApiServer()
+    server.hangs = asyncio.Event()
+    operator = SourceActionsSetting(server)
+    async with asyncio.timeout(WITHIN_S):
+        for _ in range(2):
+            await operator.actions.carry_out(CutOff(*HERE, unknown=True))
+    assert operator.cut_off == []
+    server.hangs.set()
+    await operator.carry_out(CutOff(*HERE, unknown=True))
+    assert (operator.cut_off, server.listed) == ([HERE], 1)

@@ -136,6 +136,17 @@ def test_a_refused_pod_says_what_the_cluster_says() -> None:
     assert message.endswith("retrying. It says: " + QUOTA.message)
 
 
+def test_a_cluster_that_does_not_respond_is_not_said_to_refuse() -> None:
+    refusal = PodRefusal("show-run-1", "no response in time", transient=True, unanswered=True, times=3)
+    waiting = world(project(status={"broadcast": run("Waiting")}), refusal=refusal)
+    condition = status_of(waiting).conditions[0]
+    assert condition.reason == "PodRefused"
+    assert condition.message == (
+        "the cluster does not respond to the request to create the encoder's pod; retrying. "
+        "An admission webhook of it may hang"
+    )
+
+
 @pytest.mark.parametrize(("times", "reason"), [(1, "Waiting"), (2, "Waiting"), (3, "PodRefused")])
 def test_a_refusal_that_may_pass_by_itself_is_told_once_it_has_not(times: int, reason: str) -> None:
     refusal = PodRefusal("show-run-1", "failed calling webhook", transient=True, times=times)

@@ -197,18 +197,22 @@ def test_pods_of_a_namespace_that_is_deleted_end_their_streams_properly() -> Non
 @pytest.mark.parametrize(
     ("refusal", "order"),
     [
-        (None, [CreatePod, DeletePod]),
-        (PodRefusal("show-run-1", "exceeded quota", quota=True), [CreatePod, DeletePod]),
+        (None, [CreatePod]),
+        (PodRefusal("show-run-1", "exceeded quota", quota=True), [CreatePod]),
         (PodRefusal("show-run-2", "exceeded quota", quota=True), [DeletePod, CreatePod]),
-        (PodRefusal("show-run-2", "no privileged pods"), [CreatePod, DeletePod]),
+        (PodRefusal("show-run-2", "no privileged pods"), [CreatePod]),
     ],
 )
-def test_a_pod_that_works_is_deleted_before_the_next_is_tried_only_if_it_fills_the_quota(
+def test_a_pod_that_works_is_deleted_before_the_next_is_there_only_if_it_fills_the_quota(
     refusal: PodRefusal | None, order: list[type]
 ) -> None:
     replaced = project(status={"broadcast": run("Starting", epoch=2)})
     actions = plan(world(replaced, pods=[pod()], refusal=refusal))
     assert [type(a) for a in actions if isinstance(a, CreatePod | DeletePod)] == order
+    there = plan(world(replaced, pods=[pod(), pod(2)], refusal=refusal))
+    assert [a for a in there if isinstance(a, CreatePod | DeletePod)] == [
+        DeletePod("show-run-1", "uid-pod-1")
+    ]
 
 
 def test_pods_that_are_of_no_use_go_though_their_successor_is_refused() -> None:
@@ -219,7 +223,13 @@ def test_pods_that_are_of_no_use_go_though_their_successor_is_refused() -> None:
     told = [
         a.name if isinstance(a, DeletePod) else "create" for a in actions if type(a) in (DeletePod, CreatePod)
     ]
-    assert told == ["show-run-1", "show-former-9", "create", "show-run-2"]
+    assert told == ["show-run-1", "show-former-9", "create"]
+    there = plan(world(replaced, pods=[*pods, pod(3)], refusal=refusal))
+    assert [a.name for a in there if isinstance(a, DeletePod)] == [
+        "show-run-1",
+        "show-run-2",
+        "show-former-9",
+    ]
 
 
 def backing_off(*pods: PodView, claimed_s: float = 0.0, **extra: Any) -> ObservedProject:
@@ -238,7 +248,10 @@ def test_an_encoder_that_works_stays_on_air_until_its_successor_may_be_created()
     assert [a for a in plan(waiting) if isinstance(a, FollowEncoder)] == []
     due = backing_off(pod(2), claimed_s=2.1, **ON_AIR_AGAIN)
     actions = [type(a) for a in plan(due) if isinstance(a, CreatePod | DeletePod)]
-    assert actions == [CreatePod, DeletePod]
+    assert actions == [CreatePod]
+    assert deleted(backing_off(pod(2), pod(3), claimed_s=2.2, **ON_AIR_AGAIN)) == [
+        DeletePod("show-run-2", "uid-pod-2")
+    ]
 
 
 def test_an_encoder_that_cannot_be_reached_may_work_and_stays() -> None:
