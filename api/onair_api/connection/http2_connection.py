@@ -9,8 +9,8 @@ from typing import Any
 from h2.connection import ConnectionState
 from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.events import Closed, Event, RawData, Updated
-from hypercorn.protocol.h2 import H2Protocol
 
+from onair_api.connection.http2_streams import Http2Protocol
 from onair_api.connection.idle_connections import IdleConnections
 
 LINGER_S = 1.0
@@ -50,7 +50,7 @@ class Http2Connection(TCPServer):
 
     async def protocol_send(self, event: Event) -> None:
         if isinstance(event, Updated):
-            if not isinstance(self.protocol.protocol, H2Protocol):
+            if not isinstance(self.protocol.protocol, Http2Protocol):
                 return  # hypercorn takes the first line of HTTP/2 for a request, which never ends
             if not event.idle:
                 self._idle.asked(self)
@@ -64,26 +64,31 @@ class Http2Connection(TCPServer):
     async def _read_data(self) -> None:
         try:
             await super()._read_data()
+        except asyncio.CancelledError:
+            # Applications say something to their clients as they are cancelled, who may read nothing of it
+            self.loop.call_later(LINGER_S, self.transport.abort)
+            raise
         finally:
             self._ended.set()
-        # Hypercorn would keep it for its next request, and responses that wait to be sent for good
+            # Hypercorn would keep responses that wait to be sent for good, be its task cancelled or not
+            if isinstance(http2 := self.protocol.protocol, Http2Protocol):
+                for each in list(http2.stream_buffers.values()):
+                    await each.close()
+        # It would keep the connection for its next request
         await self.idle_task.stop()
-        if isinstance(http2 := self.protocol.protocol, H2Protocol):
-            for each in list(http2.stream_buffers.values()):
-                await each.close()
 
     async def _initiate_server_close(self) -> None:
         """Ends an idle connection, which `run` reads to its end."""
-        if isinstance(http2 := self.protocol.protocol, H2Protocol):
+        if isinstance(http2 := self.protocol.protocol, Http2Protocol):
             await self._send_goaway(http2)
         await self.protocol.handle(Closed())
-        if isinstance(http2, H2Protocol):
+        if isinstance(http2, Http2Protocol):
             with suppress(TimeoutError):
                 async with asyncio.timeout(LINGER_S):
                     await self._ended.wait()
         self.writer.close()
 
-    async def _send_goaway(self, http2: H2Protocol) -> None:
+    async def _send_goaway(self, http2: Http2Protocol) -> None:
         """The client sends its next request by another connection, and so to another replica."""
         if http2.connection.state_machine.state is not ConnectionState.CLOSED:
             http2.connection.close_connection()

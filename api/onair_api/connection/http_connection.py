@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import sys
 import termios
+from typing import Protocol
 
 import httptools
 from starlette.types import Scope
@@ -26,6 +27,14 @@ REQUEST_TIMEOUT_S = 60.0
 """From a request's first byte, or from the connection, to the request's last byte."""
 UNREAD_TIMEOUT_S = 30.0
 """For which a client may take nothing of a response that waits for it."""
+
+
+class Abortable(Protocol):
+    """What carries a response, and can be cut: a connection, or a stream of one."""
+
+    def abort(self) -> None: ...
+
+    def is_closing(self) -> bool: ...
 
 
 class HttpConnection(HttpToolsProtocol):

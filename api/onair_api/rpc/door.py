@@ -23,7 +23,8 @@ from google.protobuf.message import Message
 from starlette.types import Receive, Scope, Send
 
 from onair_api.auth.callers import CallHeaders
-from onair_api.connection.http_connection import transport_of
+from onair_api.connection.http2_streams import abortable_of
+from onair_api.connection.http_connection import Abortable
 from onair_api.errors import Code
 from onair_api.http.endpoint import call_headers
 from onair_api.http.response_pieces import in_pieces
@@ -47,7 +48,7 @@ class Call:
     """What the layers around the library pass to each other about one request."""
 
     headers: CallHeaders
-    transport: asyncio.Transport | None
+    transport: Abortable | None
     form: Form
     outcome: Code | None = None
     """The error that the operation ended with."""
@@ -106,7 +107,7 @@ class Door:
         if response := refusal_of(scope):
             await response(scope, receive, send)
             return
-        call = Call(call_headers(scope), transport_of(scope), form_of(content_type_of(scope)))
+        call = Call(call_headers(scope), abortable_of(scope), form_of(content_type_of(scope)))
         token = _CALL.set(call)
         try:
             with call.sending:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 
 from onair_api.auth.callers import CallHeaders
+from onair_api.connection.http_connection import Abortable
 from onair_api.event.stream.message_stream import MessageFraming, MessageStream, MessageStreams
 from onair_api.operation import StreamOperation
 from onair_api.rpc.descriptors import messages_of
@@ -35,7 +36,7 @@ class StreamMethod:
     async def messages(
         self,
         headers: CallHeaders,
-        transport: asyncio.Transport | None,
+        transport: Abortable | None,
         requests: AsyncIterator[Unparsed],
         form: Form,
     ) -> AsyncIterator[Encoded]:

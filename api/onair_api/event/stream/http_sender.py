@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from onair_api.connection.http_connection import Abortable
 from onair_api.event.event import Event, Framing
 from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.stream.backlog import Backlog
@@ -19,9 +20,7 @@ class HttpSender:
 
     loss_message: Callable[[], bytes]
 
-    def __init__(
-        self, format_: Framing, transport: asyncio.Transport | None, settings: EventSettings
-    ) -> None:
+    def __init__(self, format_: Framing, transport: Abortable | None, settings: EventSettings) -> None:
         self.format = format_
         self._transport = transport
         self._backlog = Backlog(settings.backlog_events, settings.backlog_bytes)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import orjson
 
 from onair_api.auth.callers import MAX_SESSION_ID, CallHeaders
+from onair_api.connection.http_connection import Abortable
 from onair_api.errors import Code, Internal, RpcError
 from onair_api.event.event import dumps
 from onair_api.event.stream.event_streams import EventStreams
@@ -87,12 +87,12 @@ class MessageStreams:
 
     @asynccontextmanager
     async def open(
-        self, headers: CallHeaders, transport: asyncio.Transport | None, framing: MessageFraming
+        self, headers: CallHeaders, transport: Abortable | None, framing: MessageFraming
     ) -> AsyncIterator[MessageStream]:
         """A stream for as long as the context lasts.
 
         Args:
-            transport: of the connection, which is cut if nobody reads.
+            transport: of the response, which is cut if nobody reads.
 
         Raises:
             RpcError: it cannot open.
