@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, cast
 
@@ -11,6 +11,7 @@ import hypercorn.protocol
 from h2.errors import ErrorCodes
 from h2.events import RequestReceived
 from h2.exceptions import ProtocolError
+from hypercorn.protocol.events import Event as StreamEvent
 from hypercorn.protocol.events import StreamClosed
 from hypercorn.protocol.h2 import (
     BUFFER_HIGH_WATER,
@@ -20,6 +21,7 @@ from hypercorn.protocol.h2 import (
     StreamBuffer,
 )
 from hypercorn.protocol.http_stream import HTTPStream
+from hypercorn.typing import ASGIReceiveEvent
 from hypercorn.typing import Event as Awaited
 from starlette.types import Scope
 
@@ -88,11 +90,24 @@ class UnsentResponse(StreamBuffer):
                     self._cut()
 
 
+class _Streams(dict[int, Any]):
+    """Streams by their ids. What comes for one that has ended meanwhile is for nobody."""
+
+    def __missing__(self, _: int) -> _EndedStream:
+        return _EndedStream()
+
+
+class _EndedStream:
+    async def handle(self, event: StreamEvent) -> None:
+        pass
+
+
 class Http2Protocol(H2Protocol):
     """HTTP/2 of one connection, on which no stream waits for the client of another."""
 
     def __init__(self, *of_hypercorn: Any) -> None:
         super().__init__(*of_hypercorn)
+        self.streams = _Streams()
         self._cuts: set[asyncio.Task[None]] = set()
 
     def cut(self, stream_id: int) -> None:
@@ -116,13 +131,38 @@ class Http2Protocol(H2Protocol):
 
     async def _create_stream(self, request: RequestReceived) -> None:
         stream_id = request.stream_id
+        if any(name == b":method" and value.upper() == b"CONNECT" for name, value in request.headers):
+            # Hypercorn takes it for a WebSocket, which ends only as its own protocol says
+            self.connection.reset_stream(stream_id, ErrorCodes.CANCEL)
+            self.cut(stream_id)
+            return
         await super()._create_stream(request)
         # Nothing has waited yet, so the application has not begun
-        stream = self.streams[stream_id]
-        if isinstance(stream, HTTPStream):
-            offered = Http2Stream(self, stream)
-            cast(Scope, stream.scope)["extensions"][EXTENSION] = offered
-            self.stream_buffers[stream_id] = UnsentResponse(self.context.event_class, offered.abort)
+        stream = cast(HTTPStream, self.streams[stream_id])
+        offered = Http2Stream(self, stream)
+        cast(Scope, stream.scope)["extensions"][EXTENSION] = offered
+        stream.app_put = _waiting_for_nobody(stream.app_put)
+        self.stream_buffers[stream_id] = UnsentResponse(self.context.event_class, offered.abort)
+
+
+def _waiting_for_nobody(
+    put: Callable[[ASGIReceiveEvent], Awaitable[None]],
+) -> Callable[[ASGIReceiveEvent], Awaitable[None]]:
+    """Puts what comes of a request into its queue, of which no more is taken once the application has ended.
+
+    The end of the request is the last that is put there. It would wait for good in a full queue, and with it
+    who puts: the task of the connection, which reads it.
+    """
+    queue: asyncio.Queue[ASGIReceiveEvent] = cast(Any, put).__self__
+
+    async def put_in(message: ASGIReceiveEvent) -> None:
+        # One more may wait already to be put
+        if message["type"] == "http.disconnect" and queue.qsize() >= queue.maxsize - 1:
+            while not queue.empty():
+                queue.get_nowait()
+        await put(message)
+
+    return put_in
 
 
 def abortable_of(scope: Scope) -> Abortable | None:

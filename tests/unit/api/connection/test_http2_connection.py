@@ -33,17 +33,23 @@ async def unread() -> AsyncIterator[NativeServer]:
 
 
 ENDS = ("with a response", "with a refusal", "by its client", "by the server")
+WEBSOCKETS = ("as a WebSocket", "as a WebSocket of no version")
 
 
-@pytest.mark.parametrize("ended", ENDS)
+@pytest.mark.parametrize("ended", [*ENDS, *WEBSOCKETS])
 async def test_a_connection_is_idle_again_however_its_request_ended(
     monkeypatch: pytest.MonkeyPatch, ended: str
 ) -> None:
     monkeypatch.setattr(native, "KEEP_ALIVE_S", 1.0)
     responses = LongResponses()
     async with serving(responses) as server, Http2Client(server, 0) as client:
-        kind = "text/plain" if ended == "with a refusal" else "application/grpc"
-        asked = await client.ask(body=b"", content_type=kind)
+        if ended in WEBSOCKETS:
+            head = {":method": "CONNECT", ":protocol": "websocket", ":scheme": "http", ":authority": "onair"}
+            version = {"sec-websocket-version": "13"} if ended == WEBSOCKETS[0] else {}
+            asked = await client.begin(head | {":path": "/"} | version)
+        else:
+            kind = "text/plain" if ended == "with a refusal" else "application/grpc"
+            asked = await client.ask(body=b"", content_type=kind)
         if ended.startswith("with "):
             await client.open_window(len(WHOLE))
             await client.open_window(len(WHOLE), asked)
@@ -52,9 +58,10 @@ async def test_a_connection_is_idle_again_however_its_request_ended(
             await until(lambda: any(responses.sent_bytes), "it is served")
             await client.reset(asked)
         else:
-            await until(lambda: responses.streams, "it is served")
-            assert responses.streams[0]
-            responses.streams[0].abort()
+            if ended == "by the server":
+                await until(lambda: responses.streams, "it is served")
+                assert responses.streams[0]
+                responses.streams[0].abort()
             await until(lambda: asked in client.resets, "it is cut")
         await until(lambda: not connections(), "it is closed, as any that has no request under way")
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from hypercorn.asyncio.worker_context import EventWrapper
 from hypercorn.protocol.h2 import BUFFER_HIGH_WATER
-from tests.support.http2_client import MAX_WINDOW_BYTES, WINDOW_BYTES, Http2Client, serving
+from tests.support.http2_client import MAX_WINDOW_BYTES, WINDOW_BYTES, Http2Client, connections, serving
 from tests.support.long_responses import CHUNK_BYTES, CHUNKS, GIVEN_UP, WHOLE, LongResponses
 from tests.support.waiting import until
 
@@ -129,3 +129,19 @@ async def test_a_slow_client_may_take_its_time(monkeypatch: pytest.MonkeyPatch) 
     await until(cut.is_set, "it is cut as nothing is taken any more")
     await unsent.close()
     await pushed
+
+
+@pytest.mark.parametrize("frames", range(8, 16))
+async def test_what_is_sent_after_a_response_holds_up_nobody(responses: LongResponses, frames: int) -> None:
+    """A refusal is complete before anything of the request is received."""
+    async with serving(responses) as server:
+        async with Http2Client(server, MAX_WINDOW_BYTES) as client:
+            await client.open_window(MAX_WINDOW_BYTES - WINDOW_BYTES)
+            refused = await client.ask(content_type="text/plain")
+            await client.say(refused, *[b"x"] * frames)
+            await until(lambda: refused in client.completed, "it is refused")
+            await client.roundtrip()
+            asked = await client.ask(body=b"")
+            await until(lambda: asked in client.completed, "the connection serves others")
+            assert client.received[asked] == WHOLE
+        await until(lambda: not connections(), "it is gone")
