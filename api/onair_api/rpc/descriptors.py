@@ -45,6 +45,16 @@ def methods() -> set[tuple[str, str]]:
 
 
 @functools.cache
+def client_streams() -> frozenset[str]:
+    """The paths of the methods whose clients may send any number of messages, as gRPC calls them."""
+    return frozenset(
+        f"/{service}/{method}"
+        for service, method in methods()
+        if _pool().FindMethodByName(f"{service}.{method}").client_streaming
+    )
+
+
+@functools.cache
 def _files() -> FileDescriptorSet:
     return FileDescriptorSet.FromString(COMPILED.read_bytes())
 

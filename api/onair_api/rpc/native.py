@@ -14,9 +14,11 @@ from hypercorn.config import Config
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onair_api.connection.http2_connection import Http2Connection
+from onair_api.connection.http2_streams import abortable_of
 from onair_api.connection.http_connection import MAX_HEAD_BYTES, MAX_UNREAD_BODY_BYTES, REQUEST_TIMEOUT_S
 from onair_api.connection.idle_connections import IdleConnections
 from onair_api.rpc.content_types import NATIVE, content_type_of, refusal
+from onair_api.rpc.descriptors import client_streams
 from onair_api.rpc.routes import ROOT, root_of
 from onair_api.settings import ListenSettings
 
@@ -26,6 +28,8 @@ MAX_STREAMS = 100
 """Requests of one connection at a time."""
 KEEP_ALIVE_S = 300.0
 """For a connection without requests."""
+HEAD_BYTES = 5
+"""Of a message of gRPC: a flag, and the length of what follows."""
 SILENT_S = 0.5
 """A client that sends nothing for so long is not in the middle of a message."""
 
@@ -110,32 +114,36 @@ class NativeServer:
         if scope["type"] != "http" or content_type_of(scope) not in NATIVE:
             await refusal(NATIVE)(scope, receive, send)
         else:
-            asked = Asked(receive, send)
+            asked = Asked(scope, receive, send)
             await self._app({**scope, "path": _path_of(scope["path"])}, asked.receive, asked.send)
 
 
 class Asked:
-    """A request on its way in: a response ends once what is being sent is received.
+    """A request on its way in, which must arrive in time; of a stream of messages the first.
 
-    One that ends before is followed by an error of its stream, by which clients forget the response.
+    A response ends once what is being sent is received. One that ends before is followed by an error of its
+    stream, by which clients forget the response.
     """
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
-        self._begun = self._ended = False
+        self._stream = abortable_of(scope)
+        self._first = FirstMessage() if scope["path"] in client_streams() else None
+        self._until: float | None = asyncio.get_running_loop().time() + REQUEST_TIMEOUT_S
+        self._ended = False
 
     async def receive(self) -> Message:
-        """Takes a client for gone that does not begin to send what it asks."""
-        if self._begun:
-            message = await self._receive()
-        else:
-            try:
-                async with asyncio.timeout(REQUEST_TIMEOUT_S):
-                    message = await self._receive()
-            except TimeoutError:
-                return {"type": "http.disconnect"}
-        self._begun = True
+        """Cuts a stream on which the request does not arrive in time."""
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            message = {"type": "http.disconnect"}
+            if self._stream:
+                self._stream.abort()
         self._ended = self._ended or not message.get("more_body", False)
+        if self._ended or (self._first and self._first.is_whole_with(message.get("body", b""))):
+            self._until = None
         return message
 
     async def send(self, message: Message) -> None:
@@ -148,10 +156,24 @@ class Asked:
         """Receives the rest, and forgets it: of one that is far too large a part, of a stream nothing."""
         left = MAX_UNREAD_BODY_BYTES
         with suppress(TimeoutError):
-            while not self._ended and left > 0:
-                async with asyncio.timeout(SILENT_S):
-                    left -= len((await self.receive()).get("body", b""))
+            async with asyncio.timeout(REQUEST_TIMEOUT_S):
+                while not self._ended and left > 0:
+                    async with asyncio.timeout(SILENT_S):
+                        left -= len((await self.receive()).get("body", b""))
         self._ended = True
+
+
+class FirstMessage:
+    """Counts the bytes of a body until its first message is whole."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._received = 0
+
+    def is_whole_with(self, more: bytes) -> bool:
+        self._head += more[: HEAD_BYTES - len(self._head)]
+        self._received += len(more)
+        return self._received >= HEAD_BYTES + int.from_bytes(self._head[1:], "big")
 
 
 def _path_of(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Requests and streams of native gRPC; of real connections."""
+"""Requests of native gRPC that do not arrive, and streams whose clients do not read; of real connections."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from google.protobuf import json_format
 from tests.support.http2_client import (
     EVENT_STREAM,
+    FRAME_BYTES,
     MAX_WINDOW_BYTES,
     WINDOW_BYTES,
     Http2Client,
     serving,
 )
 from tests.support.recorded_stream import event_of
-from tests.support.rpc import frame
+from tests.support.rpc import frame, frames_of
 from tests.support.rpc_door import IDS, PATH, ScriptedProjects, operation, request
 from tests.support.waiting import TIMEOUT_S, until
 
@@ -30,13 +32,23 @@ from onair_api.event.stream.message_stream import MessageStreams
 from onair_api.event.stream.sender import Sender
 from onair_api.event.stream.session import Session
 from onair_api.operation import StreamOperation
+from onair_api.rpc import native
+from onair_api.rpc.descriptors import messages_of
 from onair_api.rpc.door import Door
 from onair_api.rpc.method import Method
 from onair_api.rpc.stream import StreamMethod
 from onair_api.settings import LimitSettings, Settings
 from onair_crds.resources.enums import Role
 
+PING = frame(
+    json_format.ParseDict(
+        {"ping": "hello"}, messages_of("apis.event.v2.EventService", "Stream").request()
+    ).SerializeToString()
+)
 GET = frame(request(**IDS))
+LARGE = frame(bytes(1_000_000))
+PATHS = (PATH, EVENT_STREAM)
+PARTS = {"nothing": b"", "one byte": b"\0", "only its length": LARGE[:5], "all but one byte": LARGE[:-1]}
 
 
 class OpenSessions:
@@ -78,6 +90,74 @@ def door(projects: ScriptedProjects, sessions: Any) -> Door:
         [Method(operation(ByAnybody()), projects, callers, limits), StreamMethod(stream, streams, limits)],
         limits,
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        *(pytest.param(path, said, id=f"{path} {name}") for path in PATHS for name, said in PARTS.items()),
+        pytest.param(PATH, GET, id=f"{PATH} without an end"),
+    ],
+)
+async def test_a_request_that_does_not_arrive_is_cut(
+    door: Door, sessions: OpenSessions, monkeypatch: pytest.MonkeyPatch, path: str, said: bytes
+) -> None:
+    monkeypatch.setattr(native, "REQUEST_TIMEOUT_S", 0.3)
+    async with serving(door) as server, Http2Client(server) as client:
+        asked = await client.ask(path)
+        for start in range(0, len(said), FRAME_BYTES):
+            if asked not in client.resets:
+                await client.say(asked, said[start : start + FRAME_BYTES])
+        await until(lambda: client.resets == {asked: 8}, "it is cut")
+        await until(lambda: not sessions.open_, "its session is closed")
+        await client.roundtrip()
+        assert not client.is_closed
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_request_that_never_falls_silent_is_cut(
+    door: Door, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(native, "REQUEST_TIMEOUT_S", 0.3)
+    async with serving(door) as server, Http2Client(server) as client, asyncio.timeout(TIMEOUT_S):
+        asked = await client.ask(path)
+        await client.say(asked, LARGE[:5])
+        while asked not in client.resets:
+            await client.say(asked, b"\0")
+            await client.roundtrip()
+
+
+async def test_a_stream_may_be_silent_after_its_first_message(
+    door: Door, sessions: OpenSessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "REQUEST_TIMEOUT_S", 2.0)
+    async with serving(door) as server, Http2Client(server) as client:
+        stream = await client.ask(EVENT_STREAM)
+        for start in range(len(PING)):
+            await client.say(stream, PING[start : start + 1])
+        await until(lambda: client.received[stream], "it is replied to")
+        later = await client.ask(EVENT_STREAM)
+        await until(lambda: client.resets == {later: 8}, "who has sent nothing since is cut")
+        await client.say(stream, PING)
+        await until(lambda: len(frames_of(bytes(client.received[stream]))) == 2, "it goes on")
+        assert len(sessions.open_) == 1
+
+
+async def test_what_a_client_goes_on_to_send_does_not_keep_its_stream_open(
+    door: Door, sessions: OpenSessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(door) as server, Http2Client(server) as client, asyncio.timeout(TIMEOUT_S):
+        stream = await client.ask(EVENT_STREAM)
+        await client.say(stream, PING)
+        await until(lambda: client.received[stream], "it is replied to")
+        monkeypatch.setattr(native, "REQUEST_TIMEOUT_S", 0.3)
+        sessions.open_[0].sender.end(1000, "")
+        while stream not in client.completed:
+            await client.say(stream, PING)
+            await client.roundtrip()
+        asked = await client.ask(PATH, GET)
+        await until(lambda: asked in client.completed, "the connection serves others")
+        assert client.received[asked]
 
 
 async def test_an_event_stream_whose_client_does_not_read_waits_and_is_cut(
