@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Turns:
+class OthersTurns:
     taken: int = 0
 
 
 @asynccontextmanager
-async def turns_of_others() -> AsyncIterator[Turns]:
+async def turns_of_others() -> AsyncIterator[OthersTurns]:
     """How often the event loop came to another task meanwhile."""
-    turns = Turns()
+    turns = OthersTurns()
 
     async def others() -> None:
         while True:

@@ -79,23 +79,29 @@ class HttpConnection(HttpToolsProtocol):
 
     def _parse(self, data: bytes) -> None:
         """Has the parser take data. It leaves the bodies of requests that offer another protocol unread."""
-        try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserError:
-            message = "Invalid HTTP request received."
-            self.logger.warning(message)
-            self.send_400_response(message)
-        except httptools.HttpParserUpgrade as upgrade:
-            if self._should_upgrade():
-                self.handle_websocket_upgrade()
-            elif self._offers_another_protocol():
+        rest = memoryview(data)
+        while True:
+            try:
+                self.parser.feed_data(rest)
+                return None
+            except httptools.HttpParserError:
+                message = "Invalid HTTP request received."
+                self.logger.warning(message)
+                return self.send_400_response(message)
+            except httptools.HttpParserUpgrade as upgrade:
+                if self._should_upgrade():
+                    return self.handle_websocket_upgrade()
+                if not self._offers_another_protocol():
+                    return None
+                rest = rest[upgrade.args[0] :]
                 head, self.parser = self._head_without_upgrade(), httptools.HttpRequestParser(self)
                 self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
-                self._parse(head + data[upgrade.args[0] :])
+                self.parser.feed_data(head)
 
     def _head_without_upgrade(self) -> bytes:
         """The head of the request as it would be if it offered no other protocol."""
-        lines = [b"%s %s HTTP/1.1" % (self.parser.get_method(), self.url)]
+        version = self.parser.get_http_version().encode()
+        lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, version)]
         for name, value in self.headers:
             if name == b"connection":
                 options = [each for each in value.split(b",") if each.strip().lower() != b"upgrade"]

@@ -155,9 +155,9 @@ class Quotas:
         scopes = self._scopes(node) if grown else []
         for scope in scopes:
             for name, amount in grown.items():
-                limit = self._limit(scope, name) * share
+                limit = self._limit(scope, name)
                 present = self._tally.total(scope, name) + self._pending[scope, name]
-                if limit and present + amount > limit:
+                if limit and present + amount > limit * share:
                     raise QuotaExceeded(scope[0], name, limit, present)
         reserved = [((scope, name), amount) for scope in scopes for name, amount in grown.items()]
         for key, amount in reserved:

@@ -21,7 +21,7 @@ metadata:
   namespace: {{ . | quote }}
   {{- end }}
   annotations:
-    helm.sh/hook: pre-install,pre-upgrade
+    helm.sh/hook: post-install,post-upgrade
     helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 spec: {{- $live.spec | toYaml | nindent 2 }}
 {{- end }}

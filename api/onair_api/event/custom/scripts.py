@@ -41,10 +41,10 @@ local function halve(stream)
 end
 if redis.call('MEMORY', 'USAGE', KEYS[2]) > tonumber(ARGV[6]) then halve(KEYS[2]) end
 
--- 0 where it has expired; what is noted of it takes memory as well
+-- 0 where it has expired, which MEMORY does not look at; what is noted of it takes memory as well
 local function size_of(stream)
-  local bytes = redis.call('MEMORY', 'USAGE', stream)
-  return bytes and bytes + 256 or 0
+  if redis.call('EXISTS', stream) == 0 then return 0 end
+  return redis.call('MEMORY', 'USAGE', stream) + 256
 end
 local function note(stream)
   local size, noted = size_of(stream), tonumber(redis.call('ZSCORE', KEYS[3], stream) or 0)

@@ -83,7 +83,9 @@ class ReplayBuffer:
             self._bytes -= oldest.size
             self._index.remove_oldest(oldest)
             if oldest.source in self._starts:
-                self._evicted[oldest.source] = oldest.position
+                # One that was lost may be further
+                last = self._evicted.get(oldest.source, oldest.position)
+                self._evicted[oldest.source] = max(oldest.position, last)
 
     def advance(self, source: str, position: Position) -> None:
         """The source got to this position, with or without an event."""

@@ -106,7 +106,7 @@ class _Tree(ABC):
 
     @property
     def links(self) -> Links:
-        """Of the layers as they are now; deletions alone need it."""
+        """Follows the layers as they are now; deletions alone need it."""
         self._links = self._links or Links(self.layers)
         return self._links
 

@@ -64,6 +64,20 @@ def test_a_body_is_no_request(anna: User, client: socket.socket, headers: str) -
     assert "waitingFor" in second
 
 
+def test_many_that_offer_another_protocol_may_come_at_once(client: socket.socket) -> None:
+    offers = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: a\r\n\r\n"
+    with client:
+        client.sendall(1500 * offers.encode())
+        assert all(each.startswith("HTTP/1.1 200") for each in received(client, 1500))
+
+
+def test_an_older_client_is_served_as_such(client: socket.socket) -> None:
+    with client:
+        client.sendall(b"GET /healthz HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+        while client.recv(65_536):
+            pass
+
+
 @pytest.mark.parametrize(
     "request_",
     [

@@ -83,11 +83,14 @@ def door(projects: ScriptedProjects, sessions: Any) -> Door:
     async def admit(_: object) -> None: ...
 
     limits, admission = LimitSettings(), SimpleNamespace(admit=admit)
-    callers: Callers = None  # type: ignore[assignment]
+    callers = Callers(None, None, None)  # type: ignore[arg-type]
     (stream,) = (each for each in EVENTS if isinstance(each, StreamOperation))
     streams = MessageStreams(Settings(), admission, sessions, sessions)  # type: ignore[arg-type]
     return Door(
-        [Method(operation(ByAnybody()), projects, callers, limits), StreamMethod(stream, streams, limits)],
+        [
+            Method(operation(ByAnybody()), projects, callers, limits, {}),
+            StreamMethod(stream, streams, limits),
+        ],
         limits,
     )
 

@@ -160,7 +160,7 @@ def test_revoked_tokens_count_for_their_service_until_their_records_are_gone() -
     with there.quotas.revoking("t"), there.quotas.revoking("t"):
         refused(there.quotas.revoking("t"))
     with there.quotas.revoking("s", by_backend=True), there.quotas.revoking("s", by_backend=True):
-        refused(there.quotas.revoking("s", by_backend=True), "perService.revokedTokens is 4, of which 4 are")
+        refused(there.quotas.revoking("s", by_backend=True), "perService.revokedTokens is 2, of which 4 are")
     there.view.remove("RevokedToken", records[0].name, records[0].uid)
     with there.quotas.revoking("s"):
         pass

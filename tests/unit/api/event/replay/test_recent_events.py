@@ -71,3 +71,15 @@ def test_an_event_that_arrives_twice_is_replayed_once() -> None:
     for number in (1, 2, 3, 2, 3, 4):
         buffer.add(event(number), 1.0)
     assert numbers(buffer, s=1) == [2, 3, 4]
+
+
+def test_what_was_lost_stays_so_while_older_events_go() -> None:
+    buffer = ReplayBuffer(1000, 2, 10_000)
+    buffer.start("s", Position(0), 0.0)
+    for number in (1, 2):
+        buffer.add(event(number), float(number))
+    buffer.lose("s", Position(3))
+    assert not buffer.covers("s", Position(2), 3.0)
+    buffer.add(event(4), 4.0)
+    assert not buffer.covers("s", Position(2), 4.0)
+    assert buffer.covers("s", Position(3), 4.0)
