@@ -118,7 +118,7 @@ class BroadcastSettings(OperatorPart):
     page_timeout_s: float = 20.0
     """A page that is not ready after this time is on air as a slate; it is loaded on."""
     container_timeout_s: float = 120.0
-    """An encoder whose containers cannot start for this long is lost."""
+    """An encoder whose containers cannot start, or that never responds, for this long is lost."""
     max_losses: int = 5
     """Encoders lost in a row, without a frame between, before the run ends with the error Internal."""
 

@@ -47,6 +47,8 @@ class PodView:
 
     scheduled: dt.datetime | None = None
     """When a node was found for it."""
+    running_since: dt.datetime | None = None
+    """When the last of its containers started; None unless all of them run."""
 
     @property
     def over(self) -> bool:
@@ -78,6 +80,7 @@ class PodView:
             failing_since=_failing_since(status, created) if failure else None,
             placed_since=_placed_since(spec, status, created),
             scheduled=_scheduled(status),
+            running_since=_running_since(status),
         )
 
 
@@ -98,6 +101,12 @@ def _scheduled(status: Document) -> dt.datetime | None:
             since = condition.get("lastTransitionTime")
             return parse_time(since) if since else None
     return None
+
+
+def _running_since(status: Document) -> dt.datetime | None:
+    states = [container.get("state", {}) for container in status.get("containerStatuses", [])]
+    started = [str((state.get("running") or {}).get("startedAt") or "") for state in states]
+    return max(map(parse_time, started)) if started and all(started) else None
 
 
 def _has_run(container: Document) -> bool:

@@ -159,7 +159,8 @@ def _active(
     if pod is None:
         return BroadcastStep(current, previous, requeue_s=until_retry_s(current, now) or None)
     following, events = _follow(observed, current, pod)
-    waits = (_until_deadline_s(observed, following, now), until_given_up_s(pod, now, settings))
+    given_up_s = until_given_up_s(observed, following, pod, now, settings)
+    waits = (_until_deadline_s(observed, following, now), given_up_s)
     return BroadcastStep(
         following, previous, events, min((wait for wait in waits if wait is not None), default=None)
     )

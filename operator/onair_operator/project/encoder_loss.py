@@ -37,21 +37,38 @@ def loss_of(
         return "it has yielded to another encoder"
     if pod.node in observed.dead_nodes and not (encoder and encoder.connected):
         return f"node {pod.node} is unreachable"
-    remaining_s = until_given_up_s(pod, now, settings)
+    remaining_s = until_given_up_s(observed, current, pod, now, settings)
     if remaining_s is not None and remaining_s <= 0:
-        return pod.failure[1] if pod.failure else f"node {pod.node} has not set up its pod"
+        unset = f"node {pod.node} has not set up its pod"
+        silent = f"it runs on node {pod.node} and does not respond"
+        return pod.failure[1] if pod.failure else unset if pod.placed_since else silent
     status = encoder.status if encoder else None
     if status and status.broadcast == current.id and status.epoch == current.epoch:
         return status.encode_error
     return None
 
 
-def until_given_up_s(pod: PodView, now: dt.datetime, settings: OperatorSettings) -> float | None:
-    """How much longer its containers may fail to start, or its node to set it up; None while they do not."""
+def until_given_up_s(
+    observed: ObservedProject,
+    current: BroadcastStatus,
+    pod: PodView,
+    now: dt.datetime,
+    settings: OperatorSettings,
+) -> float | None:
+    """How much longer its containers or its node may fail to start it, or it may say nothing; None otherwise.
+
+    One that never reported to this leader may have a programme of the one before: it yields, or is ended with
+    its pod, as on a dead node.
+    """
+    timeout_s, encoder = settings.broadcast.container_timeout_s, observed.encoders.get(pod.uid)
     if pod.failing_since:
-        return settings.broadcast.container_timeout_s - (now - pod.failing_since).total_seconds()
+        return timeout_s - (now - pod.failing_since).total_seconds()
     if pod.placed_since:
         return (pod.placed_since + SET_UP_TIMEOUT - now).total_seconds()
+    if current.phase is not BroadcastPhase.STARTING or not pod.running_since:
+        return None
+    if encoder and encoder.status is None and not encoder.connected:
+        return timeout_s - min(encoder.silent_s, (now - pod.running_since).total_seconds())
     return None
 
 

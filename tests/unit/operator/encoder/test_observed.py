@@ -128,3 +128,19 @@ def test_a_pod_is_known_to_have_been_scheduled_for_as_long_as_it_is_there(
     status = {"podIP": "10.0.0.1", "conditions": [condition]}
     found = PodView.of({"metadata": metadata, "spec": {"nodeName": "node"}, "status": status}).scheduled
     assert found == (parse_time(since) if since else None)
+
+
+@pytest.mark.parametrize(
+    ("states", "since"),
+    [
+        ([], None),
+        ([{"running": {"startedAt": CREATED}}, {"running": {"startedAt": LATER}}], LATER),
+        ([{"running": {"startedAt": CREATED}}, {"waiting": {"reason": "ContainerCreating"}}], None),
+        ([{"running": {}}], None),
+    ],
+)
+def test_a_pod_runs_once_all_of_its_containers_do(states: list[Document], since: str | None) -> None:
+    metadata = {"name": "p", "uid": "u", "creationTimestamp": CREATED}
+    status = {"containerStatuses": [{"state": state} for state in states]}
+    found = PodView.of({"metadata": metadata, "status": status}).running_since
+    assert found == (parse_time(since) if since else None)

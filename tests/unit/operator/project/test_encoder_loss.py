@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from onair_operator.cluster.actions import (
     Requeue,
     ResourceEvent,
 )
+from onair_operator.encoder.observed import EncoderView
 from onair_operator.project.encoder_loss import MAX_RETRY_DELAY_S, SET_UP_TIMEOUT, retry_delay_s
 from onair_operator.project.observed import ObservedProject
 
@@ -142,3 +144,29 @@ def test_an_encoder_that_its_node_does_not_set_up_is_waited_for_and_then_replace
     assert broadcast_of(after(limit_s)).epoch == 2
     events = [each.message for each in plan(after(limit_s)) if isinstance(each, ResourceEvent)]
     assert any("node node-eu has not set up its pod" in each for each in events)
+
+
+def test_an_encoder_that_never_reports_is_waited_for_and_then_replaced() -> None:
+    """Its containers run, and nothing comes through to it, or its agent hangs."""
+
+    def silent(for_s: float, running_s: float, phase: str = "Starting", **changes: Any) -> ObservedProject:
+        view = replace(EncoderView("uid-pod-1", connected=False, status=None, silent_s=for_s), **changes)
+        started = pod(running_since=NOW - dt.timedelta(seconds=running_s))
+        show = project(status={"broadcast": run(phase, encoder="uid-pod-1")}, metadata=held())
+        return world(show, pods=[started], encoders=[view])
+
+    waiting = plan(silent(100, 100))
+    assert min(each.after_s for each in waiting if isinstance(each, Requeue)) == pytest.approx(20)
+    assert broadcast_of(silent(100, 100)).epoch == 1
+    lost = silent(120, 120)
+    assert (broadcast_of(lost).epoch, broadcast_of(lost).losses) == (2, 1)
+    events = [each.message for each in plan(lost) if isinstance(each, ResourceEvent)]
+    assert any("it runs on node node-eu and does not respond" in each for each in events)
+    for waited_for in (
+        silent(600, 10),
+        silent(10, 600),
+        silent(600, 600, phase="Running"),
+        silent(0, 600, connected=True),
+        silent(600, 600, status=encoder(phase="idle").status),
+    ):
+        assert broadcast_of(waited_for).epoch == 1
