@@ -11,6 +11,7 @@ from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.events import Closed, Event, RawData, Updated
 
 from onair_api.connection.http2_streams import Http2Protocol
+from onair_api.connection.http_connection import UnreadWatch
 from onair_api.connection.idle_connections import IdleConnections
 
 LINGER_S = 1.0
@@ -36,6 +37,9 @@ class Http2Connection(TCPServer):
         self._asked = False
         self._ended = asyncio.Event()
         """Nothing comes from the client any more."""
+        self._unread = UnreadWatch(self.transport)
+        self._writes = 0
+        """That wait for the client, or for each other."""
 
     @property
     def transport(self) -> asyncio.WriteTransport:
@@ -59,7 +63,23 @@ class Http2Connection(TCPServer):
             self._asked = not event.idle
             if self._ended.is_set():
                 return  # it would be kept for its next request
-        await super().protocol_send(event)
+        if isinstance(event, RawData):
+            await self._write(event)
+        else:
+            await super().protocol_send(event)
+
+    async def _write(self, event: RawData) -> None:
+        self._writes += 1
+        if self._writes == 1:
+            self._unread.start()
+        try:
+            await super().protocol_send(event)
+            if self._writes > 1:
+                self._unread.start()
+        finally:
+            self._writes -= 1
+            if not self._writes:
+                self._unread.stop()
 
     async def _read_data(self) -> None:
         try:

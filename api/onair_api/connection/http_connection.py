@@ -37,6 +37,35 @@ class Abortable(Protocol):
     def is_closing(self) -> bool: ...
 
 
+class UnreadWatch:
+    """Aborts a connection whose client takes nothing of what waits for it."""
+
+    def __init__(self, transport: asyncio.WriteTransport) -> None:
+        self._transport = transport
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Something waits."""
+        self._look_later(unread_bytes(self._transport))
+
+    def stop(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+
+    def _look_later(self, waiting_bytes: int) -> None:
+        """Looks after a while whether fewer bytes wait than now: a slow reader may take its time."""
+
+        def look() -> None:
+            left_bytes = unread_bytes(self._transport)
+            if left_bytes >= waiting_bytes:
+                self._transport.abort()
+            elif left_bytes:
+                self._look_later(left_bytes)
+
+        self.stop()
+        self._timer = asyncio.get_running_loop().call_later(UNREAD_TIMEOUT_S, look)
+
+
 class HttpConnection(HttpToolsProtocol):
     """Offers its transport as `scope["extensions"]["onair.connection"]`, so that a stream can be cut.
 
@@ -55,10 +84,10 @@ class HttpConnection(HttpToolsProtocol):
     _unread_body = 0
     """Bytes of the body that came when the response was complete."""
     _request_timer: asyncio.TimerHandle | None = None
-    _unread_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._unread = UnreadWatch(transport)
         self._await_request()
         self.idle.opened(self)
 
@@ -126,7 +155,7 @@ class HttpConnection(HttpToolsProtocol):
         super().on_response_complete()
         # The rest of it may be too little for `pause_writing`
         if self.transport.get_write_buffer_size():
-            self._await_reader(unread_bytes(self.transport))
+            self._unread.start()
         if not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete):
             self.idle.answered(self)
 
@@ -138,31 +167,17 @@ class HttpConnection(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._await_reader(unread_bytes(self.transport))
+        self._unread.start()
 
     def _await_request(self) -> None:
         if self._request_timer:
             self._request_timer.cancel()
         self._request_timer = self.loop.call_later(REQUEST_TIMEOUT_S, self.transport.abort)
 
-    def _await_reader(self, waiting_bytes: int) -> None:
-        """Looks after a while whether fewer bytes wait than now: a slow reader may take its time."""
-
-        def look() -> None:
-            left_bytes = unread_bytes(self.transport)
-            if left_bytes >= waiting_bytes:
-                self.transport.abort()
-            elif left_bytes:
-                self._await_reader(left_bytes)
-
-        if self._unread_timer:
-            self._unread_timer.cancel()
-        self._unread_timer = self.loop.call_later(UNREAD_TIMEOUT_S, look)
-
     def _stop_timers(self) -> None:
-        for timer in (self._request_timer, self._unread_timer):
-            if timer:
-                timer.cancel()
+        if self._request_timer:
+            self._request_timer.cancel()
+        self._unread.stop()
 
     def on_body(self, body: bytes) -> None:
         self._body += len(body)
@@ -188,7 +203,7 @@ def connection_class(idle: IdleConnections) -> type[HttpConnection]:
     return type("ServedConnection", (HttpConnection,), {"idle": idle})
 
 
-def unread_bytes(transport: asyncio.Transport) -> int:
+def unread_bytes(transport: asyncio.WriteTransport) -> int:
     """Bytes that were written and that the client's system has not acknowledged; 0 of a closed connection."""
     connection = transport.get_extra_info("socket")
     try:

@@ -11,6 +11,7 @@ from tests.support.http2_client import MAX_WINDOW_BYTES, WINDOW_BYTES, Http2Clie
 from tests.support.long_responses import WHOLE, LongResponses
 from tests.support.waiting import TIMEOUT_S, until
 
+from onair_api.connection import http_connection
 from onair_api.rpc import native
 from onair_api.rpc.native import NativeServer
 
@@ -30,6 +31,12 @@ async def unread() -> AsyncIterator[NativeServer]:
             await client.ask(body=b"")
         await until(lambda: len(responses.sent_bytes) == REQUESTS, "it is asked")
         yield server
+
+
+async def test_a_connection_of_which_nothing_is_read_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_connection, "UNREAD_TIMEOUT_S", 0.2)
+    async with unread():
+        await until(lambda: not connections(), "it is gone")
 
 
 ENDS = ("with a response", "with a refusal", "by its client", "by the server")

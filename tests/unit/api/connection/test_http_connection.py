@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from onair_api.connection.http_connection import unread_bytes
+from onair_api.connection import http_connection
+from onair_api.connection.http_connection import UnreadWatch, unread_bytes
 
 
 class Transport:
@@ -33,6 +36,17 @@ def test_what_the_clients_system_has_not_taken_is_unread(transport: Any) -> None
     assert unread_bytes(transport) > 1000
     transport.theirs.close()
     transport.ours.close()
+
+
+async def test_who_takes_nothing_for_a_while_is_cut_and_a_slow_reader_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waiting, cut = iter([3, 2, 1, 1]), asyncio.Event()
+    monkeypatch.setattr(http_connection, "UNREAD_TIMEOUT_S", 0)
+    monkeypatch.setattr(http_connection, "unread_bytes", lambda _: next(waiting))
+    UnreadWatch(cast(asyncio.Transport, SimpleNamespace(abort=cut.set))).start()
+    await cut.wait()
+    assert next(waiting, None) is None
 
 
 def test_of_a_closed_connection_nothing_is_unread(transport: Any) -> None:
