@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import math
 import sys
 import termios
 from typing import Protocol
@@ -57,7 +58,8 @@ class UnreadWatch:
 
         def look() -> None:
             left_bytes = unread_bytes(self._transport)
-            if left_bytes >= waiting_bytes:
+            # What nothing waited of is about to be written
+            if left_bytes >= (waiting_bytes or math.inf):
                 self._transport.abort()
             elif left_bytes:
                 self._look_later(left_bytes)
