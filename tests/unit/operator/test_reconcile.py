@@ -335,8 +335,7 @@ async def test_a_show_of_many_destinations_is_looked_at_until_all_are_written(st
         for each in writes:
             entry = store.entry(each.resource.kind, each.resource.name)
             assert entry
-            version = document("any")["metadata"]["resourceVersion"]
-            metadata = {**entry.metadata, "resourceVersion": version}
+            metadata = entry.metadata | {"resourceVersion": document("any")["metadata"]["resourceVersion"]}
             change = store.update(
                 entry.kind, {"metadata": metadata, "spec": entry.spec, "status": each.status.manifest()}
             )
