@@ -31,6 +31,8 @@ MAX_METADATA_CHARACTERS = 20_480
 """Of a participant: what a token may bring, and what pages add."""
 MAX_ATTRIBUTES_CHARACTERS = 4096
 """Of a participant's attributes, names included; only the role is of any use."""
+GONE = ("DISCONNECTED", 3)
+"""States of participants who are not in the room any more, by name and number."""
 MAX_LISTED_ROOMS = 500
 """Each takes less than a kilobyte in the list, and could take eight."""
 
@@ -229,7 +231,7 @@ async def _participants(response: aiohttp.ClientResponse) -> AsyncIterator[Serve
     else:
         value = json.loads(begun)
         for each in _items(value, "participants") if isinstance(value, dict) else ():
-            if each.get("state") != 3:
+            if each.get("state") not in GONE:
                 yield _participant(each)
         return
     large, part = LargeList(), bytes(begun)
@@ -238,7 +240,7 @@ async def _participants(response: aiohttp.ClientResponse) -> AsyncIterator[Serve
             if isinstance(item, OversizedItem):
                 if item.identity:
                     yield ServerParticipant(item.identity, "", 0, False, (), is_oversized=True)
-            elif item.get("state") != 3:
+            elif item.get("state") not in GONE:
                 yield _participant(item)
         if large.taken_bytes > MAX_PARTICIPANTS_BYTES:
             raise ValueError(f"participants of more than {MAX_PARTICIPANTS_BYTES} bytes")

@@ -180,3 +180,11 @@ async def test_what_is_kept_of_a_participant_is_bounded(more: int) -> None:
 
 def test_as_many_rooms_as_one_list_may_name_fit_into_a_response() -> None:
     assert MAX_LISTED_ROOMS * 8 * 1024 <= MAX_RESPONSE_BYTES
+
+
+@pytest.mark.parametrize("padding", [0, client.MAX_SMALL_LIST_BYTES], ids=["small", "large"])
+async def test_who_has_left_is_in_no_list(padding: int) -> None:
+    there = [{"identity": "anna", "state": "ACTIVE"}, {"identity": "ben", "state": 2}]
+    left = [{"identity": "eve", "state": "DISCONNECTED"}, {"identity": "bob", "state": 3}]
+    async with listing(listed([*left, *there]) + b" " * padding) as rooms:
+        assert [each.identity for each in await rooms.participants("room")] == ["anna", "ben"]
