@@ -77,6 +77,7 @@ class OnAir:
             "", composition={"scene": {}}, rendering={"video": video}, encoding=encoding, **HOSTED
         )
         self._scene = LiveScene(self.show)
+        self._black: LiveLayout | None = None
 
     def _signed_in(self, key: str) -> FacadeClient | None:
         with suppress(httpx.HTTPError):
@@ -102,15 +103,20 @@ class OnAir:
 
     @contextmanager
     def showing(self, view: LiveView, **layers: dict[str, Any]) -> Iterator[LiveLayout]:
-        """Has a new layout with these layers selected; leaves black, which nobody takes for another."""
+        """Has a new layout with these layers selected; leaves black, which nobody takes for another.
+
+        Where its layout is deleted, a picture stays on air.
+        """
         scene = self.scene(**layers)
         self.select(scene)
         try:
             yield scene
         finally:
-            scene.delete()
+            self._black = self._black or self.scene(black=square((0, 0, 0)))
+            self.select(self._black)
             with self.said_on_failure():
                 view.until("nothing", lambda pixels: pixels.max() <= BLACK)
+            scene.delete()
 
     @contextmanager
     def said_on_failure(self) -> Iterator[None]:
