@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import WeakSet
 
 import pytest
 from google.protobuf import json_format
-from hypercorn.protocol.h2 import BUFFER_HIGH_WATER, StreamBuffer
-from tests.support.facade import FacadeThread, StartFacade, User, metric
+from hypercorn.protocol.h2 import BUFFER_HIGH_WATER
+from tests.support.facade import FacadeThread, StartFacade, User
 from tests.support.http2_client import MAX_WINDOW_BYTES, WINDOW_BYTES, Http2Client
 from tests.support.rpc import frame, frames_of
 from tests.support.waiting import until
 
+from onair_api.connection.http2_streams import UnsentResponse
 from onair_api.rpc.descriptors import messages_of
 from onair_api.settings import EventSettings
 from onair_crds.shapes import JsonObject
@@ -48,24 +48,28 @@ PING = message({"ping": "x" * 1000})
 """Is replied to by as much."""
 
 
-OF_OTHERS: WeakSet[StreamBuffer] = WeakSet()
-"""Of tests before this one, which are in circles, and freed some time."""
-
-
-def stream_buffers() -> list[StreamBuffer]:
-    return [each for each in gc.get_objects() if isinstance(each, StreamBuffer)]
+RESPONSES: WeakSet[UnsentResponse] = WeakSet()
+"""Of this test."""
 
 
 @pytest.fixture(autouse=True)
-def of_this_test() -> None:
-    OF_OTHERS.update(stream_buffers())
+def responses(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    begin = UnsentResponse.__init__
+
+    def noted(response: UnsentResponse, *of_it: Any) -> None:
+        begin(response, *of_it)
+        RESPONSES.add(response)
+
+    monkeypatch.setattr(UnsentResponse, "__init__", noted)
+    yield
+    RESPONSES.clear()
 
 
 def kept_bytes(facade: FacadeThread) -> int:
     """What is kept for clients that do not read it."""
     sessions: list[Any] = [*facade.services.events.streams._sessions]
-    unsent = [len(each.buffer) for each in stream_buffers() if each not in OF_OTHERS]
-    return sum(unsent) + int(sum(each.sender._backlog._bytes for each in sessions))
+    unsent = sum(len(each.buffer) for each in [*RESPONSES])
+    return unsent + int(sum(each.sender._backlog._bytes for each in sessions))
 
 
 async def unread_stream(facade: FacadeThread, client: Http2Client, token: str) -> int:
@@ -86,7 +90,7 @@ async def test_a_stream_whose_client_does_not_read_is_bounded_and_cut(
         await client.open_window(MAX_WINDOW_BYTES - WINDOW_BYTES)
         unread = await client.ask(token=host.token)
         await client.say(unread, *[PING] * PINGS, message({"subscribe": {"name": "*"}}))
-        await until(lambda: metric(native, "onair_api_stream_subscriptions") == 1, "all is replied to")
+        await until(lambda: any(each.subscriptions for each in [*streams._sessions]), "all is replied to")
         assert kept_bytes(native) <= BACKLOG_BYTES + BUFFER_HIGH_WATER + 2 * MESSAGE_BYTES
         read = await client.ask(token=host.token)
         await client.open_window(10 * MESSAGE_BYTES, read)
