@@ -103,20 +103,21 @@ class OnAir:
 
     @contextmanager
     def showing(self, view: LiveView, **layers: dict[str, Any]) -> Iterator[LiveLayout]:
-        """Has a new layout with these layers selected; leaves black, which nobody takes for another.
-
-        Where its layout is deleted, a picture stays on air.
-        """
+        """Has a new layout with these layers selected; leaves black."""
         scene = self.scene(**layers)
         self.select(scene)
         try:
             yield scene
         finally:
-            self._black = self._black or self.scene(black=square((0, 0, 0)))
-            self.select(self._black)
-            with self.said_on_failure():
-                view.until("nothing", lambda pixels: pixels.max() <= BLACK)
-            scene.delete()
+            self.leave(view, scene)
+
+    def leave(self, view: LiveView, scene: LiveLayout) -> None:
+        """Leaves black, which nobody takes for another picture; a layout that is deleted alone would stay."""
+        self._black = self._black or self.scene(black=square((0, 0, 0)))
+        self.select(self._black)
+        with self.said_on_failure():
+            view.until("nothing", lambda pixels: pixels.max() <= BLACK)
+        scene.delete()
 
     @contextmanager
     def said_on_failure(self) -> Iterator[None]:

@@ -71,7 +71,7 @@ async def test_a_video_is_heard_as_it_is_seen(air: OnAir, view: LiveView, clip: 
     await asyncio.to_thread(air.select, scene)
     await asyncio.to_thread(view.until, "the video", clock, JOINED_S)
     await are_together(view)
-    await asyncio.to_thread(scene.delete)
+    await asyncio.to_thread(air.leave, view, scene)
 
 
 async def test_a_guest_is_heard_as_they_are_seen(air: OnAir, view: LiveView) -> None:
@@ -84,4 +84,4 @@ async def test_a_guest_is_heard_as_they_are_seen(air: OnAir, view: LiveView) -> 
         await guest.publish_clicks(WIDTH, 240, RATE)
         await asyncio.to_thread(view.until, "the guest", clock, JOINED_S)
         await are_together(view)
-    await asyncio.to_thread(scene.delete)
+    await asyncio.to_thread(air.leave, view, scene)
