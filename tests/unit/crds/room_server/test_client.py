@@ -23,6 +23,7 @@ from onair_crds.room_server.client import (
 )
 from onair_crds.room_server.credentials import CredentialsReader, RoomServerCredentials
 from onair_crds.room_server.errors import RoomServerError
+from onair_crds.shapes import JsonObject
 
 SECRET = "s" * 32
 
@@ -184,7 +185,7 @@ def test_as_many_rooms_as_one_list_may_name_fit_into_a_response() -> None:
 
 @pytest.mark.parametrize("padding", [0, client.MAX_SMALL_LIST_BYTES], ids=["small", "large"])
 async def test_who_has_left_is_in_no_list(padding: int) -> None:
-    there = [{"identity": "anna", "state": "ACTIVE"}, {"identity": "ben", "state": 2}]
-    left = [{"identity": "eve", "state": "DISCONNECTED"}, {"identity": "bob", "state": 3}]
+    there: list[JsonObject] = [{"identity": "anna", "state": "ACTIVE"}, {"identity": "ben", "state": 2}]
+    left: list[JsonObject] = [{"identity": "eve", "state": "DISCONNECTED"}, {"identity": "bob", "state": 3}]
     async with listing(listed([*left, *there]) + b" " * padding) as rooms:
         assert [each.identity for each in await rooms.participants("room")] == ["anna", "ben"]
