@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Generator, Iterable
-from typing import TypeVar
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -28,23 +28,27 @@ async def in_steps(items: Iterable[T]) -> AsyncIterator[T]:
 
 def at_once(work: Steps[T]) -> T:
     """Does all of the work in one step."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+    steps = _Resulting(work)
+    for _ in steps:
+        pass
+    return steps.result
 
 
 async def done(work: Steps[T]) -> T:
     """Does all of the work; others get their turn whenever it has taken `STEP_S`."""
-    began = time.monotonic()
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        if time.monotonic() - began > STEP_S:
-            await asyncio.sleep(0)
-            began = time.monotonic()
+    steps = _Resulting(work)
+    async for _ in in_steps(steps):
+        pass
+    return steps.result
+
+
+class _Resulting(Generic[T]):
+    """Steps of work, and its result once they are done."""
+
+    result: T
+
+    def __init__(self, work: Steps[T]) -> None:
+        self._work = work
+
+    def __iter__(self) -> Iterator[None]:
+        self.result = yield from self._work
