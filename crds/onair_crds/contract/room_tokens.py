@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import time
+from typing import Any
 
 import jwt
 from pydantic import SecretStr
@@ -108,6 +109,13 @@ def participant_metadata(display_name: str, role: Role, given: JsonObject) -> st
     return json.dumps(metadata, ensure_ascii=False, separators=(",", ":"))
 
 
+class _Utf8(json.JSONEncoder):
+    """Leaves characters as they are: the token is in urls, and an escaped one takes six bytes."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{**options, "ensure_ascii": False})
+
+
 def livekit_participant(
     api_key: str,
     api_secret: str,
@@ -145,4 +153,4 @@ def livekit_participant(
             "hidden": role is Role.RENDERER,
         },
     }
-    return SecretStr(jwt.encode(claims, api_secret, algorithm="HS256"))
+    return SecretStr(jwt.encode(claims, api_secret, algorithm="HS256", json_encoder=_Utf8))

@@ -20,7 +20,7 @@ from onair_api.live.room.service import REMOVED, RETRY_S, opening_key
 from onair_api.live.room.token_origin import TokenOrigin, origin_of
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
-from onair_crds.contract.rooms import EMPTY_ROOM_S, is_barred, user_of
+from onair_crds.contract.rooms import EMPTY_ROOM_S, is_barred, room_name, user_of
 from onair_crds.kube.store import Entry
 from onair_crds.resources.room import BarredParticipant
 from onair_crds.room_server.client import RoomServer
@@ -31,6 +31,9 @@ log = structlog.get_logger()
 
 MAX_TOKEN_CHARACTERS = 65_536
 LOOK_S = 1.0
+WATCH_LAG_S = 1.0
+"""How long a project may have been known to other replicas alone, in seconds."""
+WATCH_LOOK_S = 0.05
 CLOCK_LEEWAY_S = 10
 """The room server renews tokens by a clock of its own."""
 _INVALID = "the room's token is not valid: {}"
@@ -76,7 +79,7 @@ class RoomAdmission:
             PermissionDenied: who holds it was removed from the room.
             ResourceExhausted: they came too often.
             Unavailable: the room server's credentials cannot be had, or who is in the room.
-            ApiError: the API server had to be asked for the key and did not respond.
+            ApiError: the API server had to be asked for the key or the room and did not respond.
         """
         claims = await self._verified(token)
         video = claims.get("video")
@@ -85,16 +88,37 @@ class RoomAdmission:
         if not isinstance(room, str) or not room or not isinstance(identity, str) or not identity:
             raise Unauthenticated(_INVALID.format("it is for no room"))
         self._callers.rate_limits.count(f"{room}/{identity}", room)
-        project = self.project_of(room)
-        opening = present_opening(project.spec, project.status) if project else None
-        if project is None or opening is None:
-            raise NotFound("the room is closed")
+        project, opening = await self._opened(room)
         origin = origin_of(claims)
         if await self._was_removed(project, room, identity, origin):
             raise PermissionDenied(REMOVED)
         if origin and (self._is_over(origin, project) or await self._callers.tokens.has_ended(origin)):
             raise Unauthenticated(_INVALID.format("the access token that it was made with has ended"))
         return Admitted(project, room, opening, identity, grant.get("roomAdmin") is True, origin)
+
+    async def _opened(self, room: str) -> tuple[Entry, int]:
+        """The project that an open room is of, and the opening.
+
+        Raises:
+            NotFound: the room is closed, and also as the API server has it: this replica may be late.
+            ApiError: the API server is unavailable.
+        """
+        project = await self._project_soon(room)
+        opening = _opening_of(project)
+        if project is not None and opening is None:
+            project = await self._cluster.fetch(PROJECT, project.name)
+            opening = _opening_of(project)
+        if project is None or opening is None or room_name(project.uid) != room:
+            raise NotFound("the room is closed")
+        return project, opening
+
+    async def _project_soon(self, room: str) -> Entry | None:
+        """The project that a room is of. A token names its uid alone, by which none can be fetched."""
+        for _ in range(round(WATCH_LAG_S / WATCH_LOOK_S)):
+            if project := self.project_of(room):
+                return project
+            await asyncio.sleep(WATCH_LOOK_S)
+        return self.project_of(room)
 
     async def _was_removed(
         self, project: Entry, room: str, identity: str, origin: TokenOrigin | None
@@ -200,3 +224,7 @@ class RoomAdmission:
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             raise Unauthenticated(_INVALID.format("it cannot be verified")) from error
         return claims
+
+
+def _opening_of(project: Entry | None) -> int | None:
+    return present_opening(project.spec, project.status) if project else None

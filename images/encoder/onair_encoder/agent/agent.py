@@ -22,6 +22,7 @@ from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.input import MediaInput
 from onair_encoder.media.slate_switch import Switch
 from onair_encoder.media.snapshot import Snapshots
+from onair_encoder.process.kept_task import keep_running
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.operator_contact import OperatorContact
@@ -287,7 +288,8 @@ class Agent:
 
     async def run(self) -> None:
         """Resumes a stored programme and looks after the present one until cancelled."""
-        helpers = [asyncio.create_task(each.run()) for each in (self.page, self.encode_progress)]
+        runs = {"page": self.page.run, "progress": self.encode_progress.run}
+        helpers = [asyncio.create_task(keep_running(run, name), name=name) for name, run in runs.items()]
         server = await self.input.listen()
         await self.resume()
         try:

@@ -11,6 +11,7 @@ from onair_encoder.agent.page_address import PageAddress
 from onair_encoder.browser.client import BrowserClient
 from onair_encoder.encode.paint import Paints
 from onair_encoder.paths import COMPOSITOR
+from onair_encoder.process.kept_task import keep_running
 from onair_encoder.scene.event_follower import EventFollower
 from onair_encoder.scene.feed import SceneFeed, draws_scene
 from onair_encoder.scene.page_socket import origin_of
@@ -39,9 +40,9 @@ class Page:
     async def run(self) -> None:
         """Keeps in touch with the browser and with the facade until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._browser.run())
-            tasks.create_task(self._events.run())
-            tasks.create_task(self._room.run())
+            tasks.create_task(keep_running(self._browser.run, "browser"))
+            tasks.create_task(keep_running(self._events.run, "events"))
+            tasks.create_task(keep_running(self._room.run, "room"))
 
     def want(self, program: Program) -> None:
         """Makes a programme's page and scene the wanted ones; the same ones again change nothing."""

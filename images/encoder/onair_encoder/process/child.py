@@ -34,7 +34,7 @@ class Child:
     ) -> None:
         """
         Args:
-            before: awaited ahead of each start, which an OSError of it puts off.
+            before: awaited ahead of each start, which an error of it puts off.
             on_end: called after each end, also of a start that came to nothing.
             quiet: discards its output.
             on_line: takes each line of its output; otherwise that goes to our own.
@@ -69,8 +69,8 @@ class Child:
                     stdout=output,
                     stderr=output,
                 )
-            except OSError as error:  # too many processes or threads, no memory or no space, at this moment
-                log("child.not-started", name=self.name, error=str(error))
+            except Exception as error:  # noqa: BLE001  no memory, processes or space at this moment, or whatever it was
+                log("child.not-started", name=self.name, error=str(error) or repr(error))
             else:
                 log("child.started", name=self.name, pid=self.process.pid, restarts=self.restarts)
                 await self._listen(self.process)
@@ -103,7 +103,10 @@ class Child:
                     continue  # longer than any line of interest
                 if not line:
                     return
-                on_line(line.decode(errors="replace").rstrip())
+                try:
+                    on_line(line.decode(errors="replace").rstrip())
+                except Exception as error:  # noqa: BLE001  its output is read on, else it would block
+                    log("child.line-not-taken", name=self.name, error=repr(error))
 
         streams = [stream for stream in (process.stdout, process.stderr) if stream]
         await asyncio.gather(*map(follow, streams))
@@ -120,8 +123,7 @@ class Child:
         """Ends the program, by SIGKILL after the timeout, and does not restart it."""
         if self._task:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.gather(self._task, return_exceptions=True)  # its program ends whatever it raised
             self._task = None
         process = self.process
         if process and process.returncode is None:

@@ -51,7 +51,12 @@ async def test_a_program_that_no_thread_can_wait_for_is_ended_and_started_anew(
     assert running(86_407) == 0
 
 
-async def test_what_comes_before_a_start_is_tried_again() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [OSError(errno.ENOSPC, "No space left on device"), ValueError()],
+    ids=["no space", "an error of its own"],
+)
+async def test_what_comes_before_a_start_is_tried_again(error: Exception) -> None:
     """As where a folder has no space for a moment."""
     refusals = 2
     ended: list[None] = []
@@ -60,7 +65,7 @@ async def test_what_comes_before_a_start_is_tried_again() -> None:
         nonlocal refusals
         if refusals:
             refusals -= 1
-            raise OSError(errno.ENOSPC, "No space left on device")
+            raise error
 
     child = Child("refused", ["sleep", "86409"], before=before, on_end=lambda: ended.append(None))
     child.start()
@@ -81,3 +86,17 @@ async def test_who_cannot_take_the_end_of_a_program_does_not_keep_it_from_its_ne
     child.start()
     await until(lambda: child.restarts >= 3, "it was restarted three times", 10)
     await child.stop()
+
+
+async def test_a_line_that_cannot_be_taken_keeps_neither_the_next_nor_a_restart_away() -> None:
+    lines: list[str] = []
+
+    def on_line(line: str) -> None:
+        lines.append(line)
+        raise ValueError(line)
+
+    child = Child("talker", ["printf", "one\\ntwo\\n"], on_line=on_line)
+    child.start()
+    await until(lambda: child.restarts >= 2, "it was restarted", 10)
+    await child.stop()
+    assert lines[:4] == ["one", "two"] * 2

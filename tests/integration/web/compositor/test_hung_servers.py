@@ -18,6 +18,7 @@ YELLOW = (255, 255, 0)
 CODEC = 24
 TOLD_S = 40.0
 SLOW_ASKED = 2
+STINGER = "document.querySelector('.cover video')"
 
 
 class HungServer:
@@ -82,6 +83,28 @@ async def test_media_of_a_server_that_hangs_are_told_and_come_once_it_responds(c
         for x, y in ((80, 45), (240, 45), (80, 135), (240, 135)):
             await page.shows(BLUE, CODEC, x, y)
         await page.stinger_loaded()
+
+
+async def test_a_stinger_whose_server_hangs_in_its_middle_plays_whole_the_next_time(chromium: str) -> None:
+    server = HungServer()
+    async with compositor(chromium, state(scene()), server.media) as page:
+        cut = {"cutPointMs": 100, "media": {"url": f"{page.agent.url}/breaks-off.webm", "volume": 1}}
+        stung = [{"fromLayoutIds": [], "stinger": {"cut": cut}}]
+        layouts = [scene(id=each, transitions=stung) for each in ("one", "two")]
+        await page.agent.send(state(*layouts))
+        await page.stinger_loaded()
+        await page.agent.send(state(*layouts, selectedLayoutId="two"))
+        await page.tab.until(STINGER)
+        server.hangs = False
+        await page.tab.evaluate(f"{STINGER}.playbackRate = 4")
+        await page.tab.until(f"!{STINGER}")
+        await page.stinger_loaded()
+        await page.agent.send(state(*layouts))
+        await page.tab.until(STINGER)
+        await page.tab.evaluate(f"{STINGER}.playbackRate = 4; window.stung = {STINGER}")
+        await page.tab.until(f"!{STINGER}")
+        # It is rewound once it is over
+        assert await page.tab.evaluate("window.stung.buffered.end(0) > window.stung.duration - 0.1")
 
 
 async def test_a_picture_that_is_merely_slow_is_loaded_once(chromium: str) -> None:

@@ -1,6 +1,7 @@
 """The address to publish to by RTMP, from a url and a key, and the TCP or TLS connection to it.
 
-Of a name with several addresses some may be silent: whichever responds first is taken (RFC 8305).
+Of a name with several addresses some may be silent, also once they are connected: whichever is open first is
+taken (RFC 8305).
 """
 
 from __future__ import annotations
@@ -78,11 +79,12 @@ class RtmpAddress:
         """
         try:
             context = await client_context() if self.scheme == "rtmps" else None
-            return await asyncio.open_connection(
-                sock=await connected_socket(self.host, self.port, inside),
-                ssl=context,
-                server_hostname=self.host if context else None,
-                limit=STREAM_BUFFER_LIMIT,
+            addresses = await inside.addresses(self.host, self.port)
+            if not addresses:
+                raise OSError(f"{self.host} has no address")
+            return await first_to_succeed(
+                [partial(self._opened, *each, context) for each in addresses],
+                lambda streams: streams[1].transport.abort(),
             )
         except InsideAddress as error:
             raise inside_error(self.host) from error
@@ -93,23 +95,23 @@ class RtmpAddress:
                 ) from error
             raise network_error(error, self.host, self.server) from error
 
+    async def _opened(
+        self,
+        family: socket.AddressFamily,
+        address: tuple[str | bytes | int, ...],
+        context: ssl.SSLContext | None,
+    ) -> Streams:
+        """A connection to one of its addresses, TLS included: a proxy may take it whose server is gone."""
+        return await asyncio.open_connection(
+            sock=await _connected(family, address),
+            ssl=context,
+            server_hostname=self.host if context else None,
+            limit=STREAM_BUFFER_LIMIT,
+        )
 
-async def connected_socket(host: str, port: int, inside: InsideRules) -> socket.socket:
-    """A connection that does not block, to whichever address responds first.
 
-    In every event loop: not all have this in their own `create_connection`.
-
-    Raises:
-        InsideAddress: the name leads inside.
-        OSError: that of an address, where none takes a connection; or the name was not found.
-    """
-    addresses = await inside.addresses(host, port)
-    if not addresses:
-        raise OSError(f"{host} has no address")
-    return await first_to_succeed([partial(_connect, *each) for each in addresses], socket.socket.close)
-
-
-async def _connect(family: socket.AddressFamily, address: tuple[str | bytes | int, ...]) -> socket.socket:
+async def _connected(family: socket.AddressFamily, address: tuple[str | bytes | int, ...]) -> socket.socket:
+    """A connection that does not block. Not all event loops try several addresses in `create_connection`."""
     connection = socket.socket(family, socket.SOCK_STREAM)
     try:
         connection.setblocking(False)

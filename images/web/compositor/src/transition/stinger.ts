@@ -24,6 +24,7 @@ interface Loaded {
   /** Loads it again where its server failed. */
   readonly retry: Retry;
   readonly watch: LoadWatch;
+  readonly fetchAgain: () => void;
   /** Once it has played. */
   voice: Voice | null;
   /** Until what is left of its sound after its end has faded out. */
@@ -59,7 +60,7 @@ export class Stingers {
     const voice = loaded.voice ??= voiceOf(video, bus);
     const cover = Object.assign(document.createElement('div'), {className: 'cover'});
     cover.style.zIndex = '2';
-    let isCut = false, isBegun = false, isOver = false, lastMs = performance.now();
+    let isCut = false, isBegun = false, isOver = false, isStalled = false, lastMs = performance.now();
     const ended = Promise.withResolvers<void>(), listening = new AbortController();
     const switchNow = (): void => {
       if (!isCut) cut(outgoing, incoming);
@@ -77,7 +78,9 @@ export class Stingers {
       cover.className = 'closing';
       loaded.fading = new Promise(faded => voice.afterFade(() => {
         video.pause();
-        video.currentTime = 0;
+        // What its server never finished would stall the next one, too
+        if (isStalled) loaded.fetchAgain();
+        else video.currentTime = 0;
         cover.remove();
         loaded.fading = null;
         faded();
@@ -89,7 +92,9 @@ export class Stingers {
       if (mediaMs >= cutPointMs - NEAR_MS) switchNow();
     };
     const watch = setInterval(() => {
-      if (performance.now() - lastMs > STALL_MS) end();
+      if (performance.now() - lastMs <= STALL_MS) return;
+      isStalled = true;
+      end();
     }, STALL_MS / 4);
     const frame: VideoFrameRequestCallback = (_, {mediaTime}) => {
       if (isOver) return;
@@ -137,7 +142,8 @@ export class Stingers {
       Object.assign(video, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true});
       fetchFrom(url);
       const picture = new VideoPicture(video, () => false, () => 0);
-      loaded = {video, picture, bus: new Bus(this.mixer), retry, watch, voice: null, fading: null};
+      const fetchAgain = (): void => fetchFrom(url);
+      loaded = {video, picture, bus: new Bus(this.mixer), retry, watch, fetchAgain, voice: null, fading: null};
       this.loaded.set(url, loaded);
     }
     return loaded;

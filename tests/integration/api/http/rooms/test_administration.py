@@ -11,7 +11,8 @@ import jwt
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
-from tests.support.facade import FacadeThread, Show, StoredResources, User
+from tests.support.facade import FacadeThread, Show, StartFacade, StoredResources, User
+from tests.support.late_watch import hold_up
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
@@ -20,6 +21,7 @@ from tests.support.rooms.hosted_rooms import (
     guest,
     join,
     room_of,
+    settings_for,
     signal_url,
     validate,
 )
@@ -27,6 +29,8 @@ from tests.support.rooms.member import member
 from tests.support.tokens import refreshed
 from tests.support.waiting import wait_for
 
+from onair_api.cache.watched_kinds import PROJECT
+from onair_api.live.room.request import MAX_METADATA_BYTES
 from onair_crds.contract.rooms import SIGNAL_PATH
 from onair_crds.shapes import JsonObject
 
@@ -70,6 +74,18 @@ def test_a_token_grants_what_the_role_may(
     names = ("canPublish", "canPublishData", "canUpdateOwnMetadata")
     assert [video[name] for name in names] == [publishes] * 3
     assert (video["roomAdmin"], video["hidden"], video["canSubscribe"]) == (runs, hidden, True)
+
+
+@pytest.mark.parametrize("character", ["a", "é", "語", '"', "🎥"])
+async def test_who_has_as_much_metadata_as_there_may_be_joins(
+    show: Show, studio: FacadeThread, character: str
+) -> None:
+    own = len(json.dumps(character, ensure_ascii=False).encode()) - 2
+    metadata = {"of": character * ((MAX_METADATA_BYTES - 9) // own)}
+    token, _ = join(show, participantMetadata=metadata)
+    assert validate(studio, token).is_success
+    async with member(signal_url(studio), token) as joined:
+        assert json.loads(joined.room.local_participant.metadata)["of"] == metadata["of"]
 
 
 @pytest.mark.both_doors
@@ -280,6 +296,25 @@ def test_a_room_that_nobody_opened_opens_at_the_first_join(
     token, _ = join(show)
     assert state() == "Open"
     assert validate(studio, token).is_success
+
+
+def test_a_replica_that_has_not_heard_that_a_room_is_open_admits_to_it(
+    studio: FacadeThread,
+    server: LiveKitServer,
+    start_facade: StartFacade,
+    show: Show,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with start_facade(rooms=settings_for(server)) as late:
+        wait_for(lambda: late.services.cluster.view.get(PROJECT, show.id), "the project is known")
+        hold_up(late, PROJECT, monkeypatch)
+        token, _ = join(show)
+        assert validate(late, token).is_success
+        show.user.ok("PUT", f"{show.path}/webrtc/stop")
+        with start_facade(rooms=settings_for(server)) as later:
+            wait_for(lambda: later.services.cluster.view.get(PROJECT, show.id), "the project is known")
+            hold_up(later, PROJECT, monkeypatch)
+            assert validate(later, token).status_code == 404
 
 
 @pytest.mark.both_doors

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
 import uvloop
+from tests.support.certificate_authority import CertificateAuthority
 from tests.support.delivery.silent_address import SILENT_HOST, silent_port
 
 from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules, SocketAddress
-from onair_encoder.publish.rtmp.address import RtmpAddress, connected_socket
+from onair_crds.session_error import SessionError
+from onair_encoder.publish import tls
+from onair_encoder.publish.rtmp.address import RtmpAddress
 
 HOST = "127.0.0.1"
 Story = Callable[[], Coroutine[Any, Any, None]]
@@ -61,11 +66,41 @@ def test_where_one_address_is_silent_another_is_taken(
         name = server.sockets[0].getsockname()
         with silent_port() as port:
             resolve((SILENT_HOST, port), refusing, name)
-            with await connected_socket("a.example", 1935, EVERYWHERE) as connection:
-                assert connection.getpeername() == name
             _, writer = await RtmpAddress.of("rtmp://a.example/live", "k").connect(EVERYWHERE)
             assert writer.get_extra_info("peername") == name
             writer.close()
+        server.close()
+
+    run(story)
+
+
+def test_where_one_address_is_silent_in_tls_another_is_taken(
+    run: Callable[[Story], None],
+    resolve: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As that of a proxy whose server is gone: each attempt would wait for it."""
+    authority, trusted = CertificateAuthority(tmp_path), tmp_path / "trusted"
+    trusted.mkdir()
+    (trusted / "ours.pem").write_bytes(authority.pem)
+    monkeypatch.setattr(tls, "CA_CERTIFICATES", trusted)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*authority.issue_for("a.example"))
+
+    async def story() -> None:
+        begun: list[asyncio.StreamWriter] = []
+        opened: list[asyncio.StreamWriter] = []
+        hung = await asyncio.start_server(lambda _, writer: begun.append(writer), HOST, 0)
+        server = await asyncio.start_server(lambda _, writer: opened.append(writer), HOST, 0, ssl=context)
+        name = server.sockets[0].getsockname()
+        resolve(hung.sockets[0].getsockname(), name)
+        _, writer = await RtmpAddress.of("rtmps://a.example/live", "k").connect(EVERYWHERE)
+        assert writer.get_extra_info("peername") == name
+        assert len(begun) == 1, "the other one was asked first"
+        for each in (writer, *begun, *opened):
+            each.transport.abort()
+        hung.close()
         server.close()
 
     run(story)
@@ -76,8 +111,8 @@ def test_where_all_refuse_it_is_a_refusal(
 ) -> None:
     async def story() -> None:
         resolve(refusing, refusing)
-        with pytest.raises(ConnectionRefusedError):
-            await connected_socket("a.example", 1935, EVERYWHERE)
+        with pytest.raises(SessionError, match=r"connection refused by a\.example:1935"):
+            await RtmpAddress.of("rtmp://a.example/live", "k").connect(EVERYWHERE)
 
     run(story)
 
@@ -85,10 +120,10 @@ def test_where_all_refuse_it_is_a_refusal(
 def test_a_name_is_looked_up(run: Callable[[Story], None]) -> None:
     async def story() -> None:
         server = await asyncio.start_server(lambda _, writer: writer.close(), HOST, 0)
-        with await connected_socket(
-            "localhost", server.sockets[0].getsockname()[1], EVERYWHERE
-        ) as connection:
-            assert connection.getpeername()[0] == HOST
+        url = f"rtmp://localhost:{server.sockets[0].getsockname()[1]}/live"
+        _, writer = await RtmpAddress.of(url, "k").connect(EVERYWHERE)
+        assert writer.get_extra_info("peername")[0] == HOST
+        writer.close()
         server.close()
 
     run(story)
@@ -100,7 +135,8 @@ def test_who_is_cancelled_leaves_no_connection(
     async def story() -> None:
         with silent_port() as port:
             resolve((SILENT_HOST, port))
-            connecting = asyncio.create_task(connected_socket("a.example", 1935, EVERYWHERE))
+            address = RtmpAddress.of("rtmp://a.example/live", "k")
+            connecting = asyncio.create_task(address.connect(EVERYWHERE))
             await asyncio.sleep(0)
             connecting.cancel()
             await asyncio.gather(connecting, return_exceptions=True)
