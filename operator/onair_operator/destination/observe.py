@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pydantic import ValidationError
-
-from onair_crds.kube.store import Entry
-from onair_crds.resources.destination import Destination, DestinationStatus
-from onair_operator.cluster.watched_kinds import DESTINATION, PROJECT
+from onair_crds.contract.program import DestinationState
+from onair_crds.resources.destination import Destination
+from onair_operator.cluster.watched_kinds import BY_PROJECT, DESTINATION, POD, PROJECT
 from onair_operator.cluster.world import World
-from onair_operator.specs.broken_rules import broken_rules
+from onair_operator.destination.stored_destination import read_destination
 
 
 @dataclass(frozen=True)
@@ -19,6 +17,8 @@ class ObservedDestination:
     project_exists: bool
     invalid: str | None = None
     """The rules that it breaks, as one may that was stored by an older version: it has no spec then."""
+    reported: DestinationState | None = None
+    """Of one that breaks a rule: what an encoder that delivers to it all the same reports."""
 
 
 def observe(world: World, name: str) -> ObservedDestination | None:
@@ -26,16 +26,20 @@ def observe(world: World, name: str) -> ObservedDestination | None:
     entry = world.store.entry(DESTINATION, name)
     if entry is None:
         return None
-    project_exists = world.store.entry(PROJECT, str(entry.spec.get("projectId"))) is not None
-    try:
-        return ObservedDestination(entry.model(Destination), project_exists)
-    except ValidationError as error:
-        head = entry.head(Destination).model_copy(update={"status": _status(entry)})
-        return ObservedDestination(head, project_exists, broken_rules(error))
+    project = str(entry.spec.get("projectId"))
+    exists = world.store.entry(PROJECT, project) is not None
+    stored = read_destination(entry)
+    if stored.invalid is None or not stored.wanted:
+        return ObservedDestination(stored.destination, exists, stored.invalid)
+    reported = _reported(world, project, stored.destination)
+    return ObservedDestination(stored.destination, exists, stored.invalid, reported)
 
 
-def _status(entry: Entry) -> DestinationStatus:
-    try:
-        return DestinationStatus.model_validate(entry.status)
-    except ValidationError:
-        return DestinationStatus()
+def _reported(world: World, project: str, destination: Destination) -> DestinationState | None:
+    pods = [entry.uid for entry in world.store.select(POD, BY_PROJECT, project)]
+    wanted = (destination.name, destination.generation)
+    for each in world.fleet.views(pods).values() if pods else ():
+        states = each.status.destinations if each.status and not each.over else []
+        if found := next((state for state in states if (state.id, state.generation) == wanted), None):
+            return found
+    return None

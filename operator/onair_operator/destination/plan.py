@@ -17,7 +17,7 @@ def make_plan(observed: ObservedDestination, now: dt.datetime, settings: Operato
     if destination.deleting:
         return []
     if observed.invalid:
-        status = status_of_invalid(destination, observed.invalid, now)
+        status = status_of_invalid(destination, observed.invalid, observed.reported, now)
     elif not observed.project_exists:
         status = status_without_project(destination, now)
     else:

@@ -97,10 +97,29 @@ def status_without_project(destination: Destination, now: dt.datetime) -> Destin
     return _undelivered(destination, destination.type, verdict, now)
 
 
-def status_of_invalid(destination: Destination, rules: str, now: dt.datetime) -> DestinationStatus:
-    """The status of a destination that breaks these rules, so that its spec cannot be read."""
-    verdict = Verdict(False, "Invalid", f"not delivered to, as it breaks a rule; correct {rules}")
-    return _undelivered(destination, destination.status.type, verdict, now)
+def status_of_invalid(
+    destination: Destination, rules: str, reported: DestinationState | None, now: dt.datetime
+) -> DestinationStatus:
+    """The status of a destination that breaks these rules, so that its spec cannot be read.
+
+    Args:
+        reported: by an encoder that delivers to it, and continues.
+    """
+    if reported is None:
+        verdict = Verdict(False, "Invalid", f"not delivered to, as it breaks a rule; correct {rules}")
+        return _undelivered(destination, destination.status.type, verdict, now)
+    text = f"it breaks a rule; the encoder continues with what it has; correct {rules}"
+    verdict = Verdict(False, "Invalid", text)
+    last_error = reported.last_error or text
+    return destination.status.model_copy(
+        update={
+            "observed_generation": destination.generation,
+            "conditions": with_ready(destination.status.conditions, verdict, destination.generation, now),
+            "connect": reported.connect,
+            "since": reported.since,
+            "last_error": last_error[:MAX_TEXT],
+        }
+    )
 
 
 def _undelivered(

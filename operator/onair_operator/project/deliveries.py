@@ -1,4 +1,4 @@
-"""Deliveries of a project that go on without their Secret, and the streams that are on air. Pure."""
+"""Deliveries of a project that go on though they would not begin, and the streams that are on air. Pure."""
 
 from __future__ import annotations
 
@@ -19,13 +19,18 @@ from onair_operator.project.observed import ObservedProject
 
 
 def kept_destinations(observed: ObservedProject, found: Deliveries) -> list[KeptDestination]:
-    """Those whose Secret is gone, with which an encoder that has it continues."""
-    return [
-        KeptDestination(id=each.name, generation=each.generation, uid=each.uid)
-        for each in sorted(observed.destinations, key=lambda d: d.name)
+    """Those whose Secret is gone, or whose rules became stricter: an encoder that has them continues."""
+    lacking = [
+        each
+        for each in observed.destinations
         if wanted(each)
         and isinstance(known := found[each.name], DestinationRefusal)
         and known.reason in KEPT_REASONS
+    ]
+    lacking += [each.destination for each in observed.invalid_destinations if each.wanted]
+    return [
+        KeptDestination(id=each.name, generation=each.generation, uid=each.uid)
+        for each in sorted(lacking, key=lambda d: d.name)
     ]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import structlog
-from pydantic import ValidationError
 
 from onair_crds.contract.labels import (
     IDENTITY_TYPE,
@@ -39,6 +38,7 @@ from onair_operator.cluster.watched_kinds import (
     SOURCE,
 )
 from onair_operator.cluster.world import World
+from onair_operator.destination.stored_destination import read_destination
 from onair_operator.encoder.observed import PodView
 from onair_operator.ingest.shown_previews import ShownSource
 from onair_operator.project.observed import NodeView, ObservedProject
@@ -62,8 +62,8 @@ def observe(world: World, name: str) -> ObservedProject | None:
     if stored.invalid is None:
         world.valid_specs[entry.uid] = project.spec
     collection = store.entry(COLLECTION, project.spec.collection_id)
-    read = {each.name: _destination(each) for each in store.select(DESTINATION, BY_PROJECT, name)}
-    destinations = tuple(destination for destination in read.values() if destination)
+    read = [read_destination(each) for each in store.select(DESTINATION, BY_PROJECT, name)]
+    destinations = tuple(each.destination for each in read if each.invalid is None)
     pods = tuple(PodView.of(e.document) for e in store.select(POD, BY_PROJECT, name))
     trigger_sources = _trigger_sources(store, project)
     return ObservedProject(
@@ -80,7 +80,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         service_id=_service_id(collection),
         page_token=_page_token(world, project, collection),
         destinations=destinations,
-        invalid_destinations=tuple(name for name, destination in read.items() if destination is None),
+        invalid_destinations=tuple(each for each in read if each.invalid is not None),
         layouts=tuple(e.head(Layout) for e in store.select(LAYOUT, BY_PROJECT, name)),
         pods=pods,
         certificates=_certificates(store, pods),
@@ -126,15 +126,6 @@ def _service_id(collection: Entry | None) -> str:
 def _page_token(world: World, project: Project, collection: Entry | None) -> str | None:
     owner = collection.spec.get("owner") if collection else None
     return world.page_tokens.of(project, str(owner.get("serviceId"))) if world.page_tokens and owner else None
-
-
-def _destination(entry: Entry) -> Destination | None:
-    """None for one that was stored under rules of before, so that the project continues without it."""
-    try:
-        return entry.model(Destination)
-    except ValidationError as error:
-        log.warning("destination.invalid", destination=entry.name, error=str(error))
-        return None
 
 
 def _trigger_sources(store: Store, project: Project) -> dict[str, SourceStatus]:

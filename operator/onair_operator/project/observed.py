@@ -14,6 +14,7 @@ from onair_crds.resources.source import SourceStatus
 from onair_operator.cluster.receiver import Receiver
 from onair_operator.cluster.world import PodRefusal
 from onair_operator.destination.status import DeliveryState
+from onair_operator.destination.stored_destination import StoredDestination
 from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
 from onair_operator.ingest.shown_previews import ShownPreviews, ShownSource
 from onair_operator.room.plan import KeptRoom, RoomServerAccess, RoomView
@@ -37,8 +38,8 @@ class ObservedProject:
     project: Project
     collection: Collection | None = None
     destinations: tuple[Destination, ...] = ()
-    invalid_destinations: tuple[str, ...] = ()
-    """Names of those that are stored though they break a rule."""
+    invalid_destinations: tuple[StoredDestination, ...] = ()
+    """Those that are stored though they break a rule: an encoder that delivers to them continues."""
     layouts: tuple[Layout, ...] = ()
     """Only its metadata, as for the collection."""
     pods: tuple[PodView, ...] = ()

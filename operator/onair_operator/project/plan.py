@@ -229,7 +229,7 @@ def _secrets(observed: ObservedProject, now: dt.datetime) -> Iterator[Action]:
 
 
 def _look_again(observed: ObservedProject, step: BroadcastStep) -> Iterator[Action]:
-    for name in observed.invalid_destinations:
-        yield Requeue(Key(DESTINATION, name), 0.0)
+    for each in observed.invalid_destinations:
+        yield Requeue(Key(DESTINATION, each.destination.name), 0.0)
     if step.requeue_s is not None:
         yield Requeue(Key(observed.project.kind, observed.project.name), max(0.05, step.requeue_s))

@@ -181,3 +181,32 @@ def test_a_project_that_follows_the_rules_is_itself() -> None:
     assert (observed.invalid, observed.defaulted) == (None, False)
     assert observed.project.status == ProjectStatus()
     assert pod().name == encoder_pod()["metadata"]["name"]
+
+
+@pytest.mark.parametrize(
+    ("change", "delivered", "kept"),
+    [
+        ({}, ["main"], []),
+        ({"status": {"connect": "Reconnecting"}}, ["main"], []),
+        ({"spec": {"timeout": 40_000}}, [], ["main"]),
+        ({"spec": {"timeout": 40_000}, "status": {"connect": "Reconnecting"}}, [], ["main"]),
+        ({"spec": {"timeout": 40_000, "enabled": False}}, [], []),
+        ({"spec": {"timeout": 40_000}, "metadata": {"deletionTimestamp": "2026-05-01T12:00:00Z"}}, [], []),
+    ],
+    ids=["none", "a newer status", "a rule", "both", "disabled", "deleted"],
+)
+def test_a_destination_on_air_that_breaks_a_rule_of_another_version_stays_on_air(
+    change: dict[str, Document], delivered: list[str], kept: list[str]
+) -> None:
+    view = encoder()
+    world = world_of({view.pod_uid: view}, encoder_pod())
+    document = destination_document("main", "show")
+    document["metadata"].update(resourceVersion="999", generation=2)
+    for part, given in change.items():
+        document[part] = {**document.get(part, {}), **given}
+    world.store.update("Destination", document)
+    (push,) = pushes(seen(world, stored({"broadcast": {"state": "Running"}}, {"broadcast": on_air()})))
+    assert [each.id for each in push.program.destinations] == delivered
+    assert [(each.id, each.generation, each.uid) for each in push.program.kept] == [
+        (name, document["metadata"]["generation"], document["metadata"]["uid"]) for name in kept
+    ]
