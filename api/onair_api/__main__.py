@@ -155,6 +155,7 @@ def main() -> None:
     prevent_core_dumps()
     settings = Settings()
     logs.configure(settings.log_level)
+    settings.warn_of_unknown_names()
     event_loop.run(run(settings))
 
 

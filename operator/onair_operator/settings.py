@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, IPvAnyNetwork
-from pydantic_settings import SettingsConfigDict
+from pydantic import AfterValidator, Field, IPvAnyNetwork
 
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
 from onair_crds.contract.inside_addresses import InsideRules
@@ -23,9 +22,7 @@ from onair_crds.shapes import Document
 
 
 class OperatorPart(Part):
-    """A group of the operator's settings. Unknown names are ignored: the chart's values may hold more."""
-
-    model_config = ConfigDict(extra="ignore")
+    """A group of the operator's settings, which may be a part of the chart's values that holds more."""
 
 
 class RegionSettings(OperatorPart):
@@ -246,8 +243,6 @@ class LeaderElectionSettings(OperatorPart):
 
 class OperatorSettings(ProgramSettings):
     """All settings of the operator."""
-
-    model_config = SettingsConfigDict(extra="ignore")
 
     show_namespace: str = "shows"
     """Namespace of shows, their Secrets and encoder pods."""

@@ -1,12 +1,20 @@
 """Settings of a program: the YAML file that `ONAIR_CONFIG` names, and environment variables over it.
 
 A variable is `ONAIR_` and the field's name; parts of a nested one are joined by `__`.
+
+Names that are not known are ignored: the file is replaced ahead of the pods in an upgrade, and a pod of
+before that is restarted then must serve on.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
 
+import structlog
+import yaml
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 from pydantic_settings import (
@@ -17,6 +25,7 @@ from pydantic_settings import (
 )
 
 CONFIG_VARIABLE = "ONAIR_CONFIG"
+log = structlog.get_logger()
 
 
 class Part(BaseModel):
@@ -27,12 +36,12 @@ class Part(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         use_attribute_docstrings=True,
-        extra="forbid",
+        extra="ignore",
     )
 
 
 class ProgramSettings(BaseSettings):
-    """All settings of one program. An unknown name is refused."""
+    """All settings of one program."""
 
     model_config = SettingsConfigDict(
         env_prefix="ONAIR_",
@@ -40,7 +49,7 @@ class ProgramSettings(BaseSettings):
         alias_generator=to_camel,
         populate_by_name=True,
         use_attribute_docstrings=True,
-        extra="forbid",
+        extra="ignore",
     )
 
     @classmethod
@@ -57,3 +66,34 @@ class ProgramSettings(BaseSettings):
         if path := os.environ.get(CONFIG_VARIABLE):
             sources.append(YamlConfigSettingsSource(settings_cls, yaml_file=path))
         return tuple(sources)
+
+    @classmethod
+    def unknown_names(cls) -> list[str]:
+        """The names in the file that this version does not know, with dots between parts."""
+        path = os.environ.get(CONFIG_VARIABLE)
+        return sorted(_unknown(cls, yaml.safe_load(Path(path).read_text()))) if path else []
+
+    @classmethod
+    def warn_of_unknown_names(cls) -> None:
+        """Logs them, each without its value: one may be misspelt."""
+        for name in cls.unknown_names():
+            log.warning("settings.unknown-name", name=name)
+
+
+def _unknown(model: type[BaseModel], given: Any) -> Iterator[str]:
+    if not isinstance(given, dict):
+        return
+    known = {alias: field for name, field in model.model_fields.items() for alias in (name, field.alias)}
+    for name, value in given.items():
+        if name not in known:
+            yield str(name)
+            continue
+        annotation = known[name].annotation
+        parts = [each for each in (annotation, *get_args(annotation)) if _is_part(each)]
+        for part in parts:
+            for item in value if isinstance(value, list) else [value]:
+                yield from (f"{name}.{below}" for below in _unknown(part, item))
+
+
+def _is_part(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

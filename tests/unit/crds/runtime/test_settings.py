@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
+import structlog
 
 from onair_crds.runtime.settings import Part, ProgramSettings
 
@@ -18,6 +18,7 @@ class Listen(Part):
 class SampleSettings(ProgramSettings):
     log_level: str = "INFO"
     listen: Listen = Listen()
+    doors: list[Listen] = []
 
 
 @pytest.fixture
@@ -42,8 +43,20 @@ def test_without_a_file_there_are_defaults(monkeypatch: pytest.MonkeyPatch) -> N
     assert SampleSettings().listen.port == 1
 
 
-@pytest.mark.parametrize("text", ["level: INFO", "listen: {prot: 1}"])
-def test_an_unknown_name_is_refused(config: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("level: INFO", ["level"]),
+        ("listen: {prot: 1, hostName: b}", ["listen.prot"]),
+        ("doors: [{port: 2}, {port: 3, name: x}]\nnone: {port: 1}", ["doors.name", "none"]),
+        ("logLevel: INFO\nlisten: {host_name: b, port: 2}", []),
+        ("", []),
+    ],
+)
+def test_an_unknown_name_is_ignored_and_told(config: Path, text: str, names: list[str]) -> None:
     config.write_text(text)
-    with pytest.raises(ValidationError):
-        SampleSettings()
+    assert SampleSettings().log_level == "INFO"
+    assert SampleSettings.unknown_names() == names
+    with structlog.testing.capture_logs() as logged:
+        SampleSettings.warn_of_unknown_names()
+    assert [each["name"] for each in logged] == names
