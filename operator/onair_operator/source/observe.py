@@ -13,6 +13,7 @@ from onair_operator.cluster.source_streams import key_stream, streams_of
 from onair_operator.cluster.watched_kinds import BY_SHOWN, COLLECTION, PROJECT, SECRET, SOURCE
 from onair_operator.cluster.world import World
 from onair_operator.ingest.observed import GatewayView, Sighting
+from onair_operator.source.stored_source import read_source
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class ObservedSource:
     source: Source
     collection: Collection | None
     """Only its metadata."""
+    invalid: str | None = None
+    """The rules that it breaks, as one may that was stored by an older version."""
     has_secret: bool = True
     """Whether there is a Secret where its stream key belongs."""
     key_stream: str | None = None
@@ -42,11 +45,12 @@ def observe(world: World, name: str) -> ObservedSource | None:
     entry = store.entry(SOURCE, name)
     if entry is None:
         return None
-    source = entry.model(Source)
+    source, invalid = read_source(entry)
     collection = store.entry(COLLECTION, source.spec.collection_id)
     found = (sighting for stream in streams_of(store, entry) for sighting in streams.sightings(stream))
     return ObservedSource(
         source=source,
+        invalid=invalid,
         collection=collection.head(Collection) if collection else None,
         has_secret=store.entry(SECRET, secret_name(name)) is not None,
         key_stream=key_stream(store, name),

@@ -24,6 +24,7 @@ NO_INGEST = "this installation has no ingest server"
 NO_KEY = "Secret {} holds no streamKey, or is not of the type onair.dev/credentials"
 NO_ADDRESS = "no address to push to is known: "
 WAITING = {True: "no publisher is connected", False: "it is not pulled yet"}
+BROKEN = "it breaks a rule; correct {}"
 UNREACHABLE = "the ingest server {} is unreachable"
 NEXT_ATTEMPT = "; next attempt within {} s"
 ENDED = {True: "the publisher closed the connection", False: "the server closed the connection"}
@@ -159,6 +160,8 @@ def _why_not(observed: ObservedSource, ended: Sighting | None, no_address: str |
     source, before = observed.source, observed.source.status
     if not source.enabled:
         return DISABLED
+    if observed.invalid:
+        return BROKEN.format(observed.invalid)
     if not observed.gateways:
         return NO_INGEST
     no_key = NO_KEY.format(secret_name(source.name))
@@ -178,7 +181,8 @@ def _why_not(observed: ObservedSource, ended: Sighting | None, no_address: str |
         return NEVER
     passing = (None, DISABLED, NO_INGEST, no_key, UNREACHABLE.format(before.gateway))
     error = before.last_error and cause_of(before.last_error)
-    passed = before.unknown or error is None or error in passing or error.startswith(NO_ADDRESS)
+    begun = (NO_ADDRESS, BROKEN.partition("{}")[0])
+    passed = before.unknown or error is None or error in passing or error.startswith(begun)
     return WAITING[source.pushed is not None] if passed else str(error)
 
 

@@ -9,6 +9,7 @@ from onair_operator.cluster.source_streams import source_of
 from onair_operator.cluster.watched_kinds import SOURCE
 from onair_operator.cluster.world import World
 from onair_operator.ingest.observed import Sighting
+from onair_operator.source.stored_source import read_source
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,5 @@ def observe(world: World, stream: str) -> ObservedStream:
     """The stream, wherever it is."""
     name = source_of(world.store, stream)
     entry = world.store.entry(SOURCE, name) if name else None
-    return ObservedStream(
-        stream, entry.model(Source) if entry else None, world.gateways.streams.sightings(stream)
-    )
+    source = read_source(entry)[0] if entry else None
+    return ObservedStream(stream, source, world.gateways.streams.sightings(stream))

@@ -25,7 +25,6 @@ from onair_api.settings import Settings
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
 from onair_crds.contract.previews import FIRST_SEGMENT_S, HLS_PLAYLIST, HLS_SUFFIX
 from onair_crds.kube.store import Entry
-from onair_crds.resources.source import Source
 from onair_crds.runtime.bounded_body import bounded_body
 from onair_crds.shapes import JsonObject
 
@@ -73,7 +72,7 @@ class HlsPreviews:
         """Whether a source can be played, and where."""
         await owned_collection(self._cluster, caller.identity, ids["collectionId"])
         entry = await source_of(self._cluster, ids["collectionId"], ids["sourceId"])
-        if not self._gateways or not entry.model(Source).enabled:
+        if not self._gateways or not _is_enabled(entry):
             return {"enabled": False}
         token = opening(entry.name, entry.uid, time.time(), caller.token.expires, caller.identity)
         return {"enabled": True, "url": self._url(token.encode(await self._known_secret()), MASTER)}
@@ -154,7 +153,7 @@ class HlsPreviews:
 
     def _source(self, token: PlayToken) -> Entry:
         entry = self._cluster.view.get(SOURCE, token.source)
-        if entry is None or entry.uid != token.uid or entry.deleting or not entry.model(Source).enabled:
+        if entry is None or entry.uid != token.uid or entry.deleting or not _is_enabled(entry):
             raise NotFound("there is no such source")
         return entry
 
@@ -174,3 +173,9 @@ class HlsPreviews:
         if self._session is None:
             self._session = aiohttp.ClientSession(auto_decompress=False, trust_env=False)
         return self._session
+
+
+def _is_enabled(source: Entry) -> bool:
+    """Whether it is received; also of one that was stored under other rules."""
+    address = source.spec.get("address") or {}
+    return all((address.get(each) or {}).get("enabled") is not False for each in ("rtmpPush", "srtPush"))

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from tests.support.control_plane import ControlPlane
 from tests.support.delivery.hls_player import playing
 from tests.support.facade import FacadeThread, StartFacade, StoredResources, User
 from tests.support.fixtures.facade import RecordedLogs
@@ -22,6 +23,7 @@ from tests.support.signing_keys import AddedSigningKey
 from tests.support.tokens import assert_error
 from tests.support.waiting import wait_for
 
+from onair_api.cache.watched_kinds import SOURCE
 from onair_api.settings import GatewaySettings, IngestSettings
 from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_crds.shapes import JsonObject
@@ -105,6 +107,20 @@ def previewed(
         gateways = [GatewaySettings(name=POD, url=f"http://127.0.0.1:{pod.port}")]
         with start_facade(ingest=IngestSettings(gateways=gateways)) as facade:
             yield Previewed(pod, hook, facade, resources, sign_in(facade=facade))
+
+
+def test_a_source_that_was_stored_under_other_rules_has_a_preview(
+    previewed: Previewed, resources: StoredResources, control_plane: ControlPlane
+) -> None:
+    source, _ = previewed.source()
+    preview = {"webrtc": {"displayName": 300 * "x"}}
+    name = source["sourceId"]
+    control_plane.store(
+        f"onair.dev/sources/{resources.shows}/{name}", lambda stored: stored["spec"].update(preview=preview)
+    )
+    view = previewed.facade.services.cluster.view
+    wait_for(lambda: (known := view.get(SOURCE, name)) and known.spec.get("preview"), "the facade knows it")
+    assert previewed.preview(source)["enabled"]
 
 
 def test_what_is_pushed_with_b_frames_is_played_from_the_address_alone(

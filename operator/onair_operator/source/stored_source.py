@@ -1,0 +1,51 @@
+"""Reads a source that may be stored against the rules of this version. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from onair_crds.kube.store import Entry
+from onair_crds.resources.source import PulledSource, PushedSource, Source, SourceAddress, SourceSpec
+from onair_operator.cluster.read_parts import source_status_of
+from onair_operator.specs.broken_rules import broken_rules
+
+
+def read_source(entry: Entry) -> tuple[Source, str | None]:
+    """The source, and the rules that its spec breaks, as one may that was stored by an older version.
+
+    Of one that breaks a rule there are the collection, how it comes to the service, and whether it is
+    enabled: so its state is told and its publishers are ended as those of others. A status that cannot be
+    read, as one of a newer operator may be, is unknown.
+    """
+    try:
+        return entry.model(Source), None
+    except ValidationError as error:
+        broken = error
+    status = source_status_of(entry)
+    try:
+        return Source.model_validate({**entry.document, "status": status.manifest()}), None
+    except ValidationError as error:
+        broken = error
+    spec = SourceSpec.model_construct(
+        collection_id=str(entry.spec.get("collectionId") or ""), address=_address(entry.spec.get("address"))
+    )
+    source = Source.model_construct(metadata=entry.metadata, spec=spec, status=status)
+    return source, broken_rules(broken)
+
+
+def _address(stored: Any) -> SourceAddress:
+    given = stored if isinstance(stored, dict) else {}
+    pulled = PulledSource.model_construct(url="") if given.get("rtmpPull") is not None else None
+    return SourceAddress.model_construct(
+        rtmp_push=_pushed(given.get("rtmpPush")), srt_push=_pushed(given.get("srtPush")), rtmp_pull=pulled
+    )
+
+
+def _pushed(stored: Any) -> PushedSource | None:
+    if stored is None:
+        return None
+    return PushedSource(
+        enabled=False if isinstance(stored, dict) and stored.get("enabled") is False else None
+    )
