@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from onair_api.cache.gone_layouts import GoneLayouts
 from onair_api.cache.watched_kinds import KINDS, LAYOUT, PARENT
+from onair_api.unexpected_errors import log_unexpected
 from onair_crds.kube.store import Change, Entry, Store
 from onair_crds.shapes import Document
 
@@ -22,16 +23,24 @@ class View(Store):
         """Calls `follower` with every change from now on, once, whatever brought it."""
         self._follower = follower
 
+    def _tell(self, change: Change) -> None:
+        if self._follower is None:
+            return
+        try:
+            self._follower(change)
+        except Exception as error:  # noqa: BLE001  one object is not to end the watch of all others
+            log_unexpected("view.change_not_followed", error, kind=change.entry.kind)
+
     def update(self, kind: str, document: Document) -> Change | None:
         change = super().update(kind, document)
-        if change and self._follower:
-            self._follower(change)
+        if change:
+            self._tell(change)
         return change
 
     def remove(self, kind: str, name: str, uid: str) -> Change | None:
         change = super().remove(kind, name, uid)
-        if change and self._follower:
-            self._follower(change)
+        if change:
+            self._tell(change)
         if kind == LAYOUT and change and change.before:
             self.gone_layouts.remember(change.before)
         return change

@@ -48,7 +48,7 @@ def known_runs(spec: JsonObject, status: JsonObject) -> list[Run]:
     """All runs that spec and status know, the oldest first; the last is the present one."""
     wanted: JsonObject = spec.get("broadcast") or {}
     previous, current = status.get("previous"), status.get("broadcast")
-    runs = [Run(previous["id"], BroadcastPhase(previous["phase"]), previous)] if previous else []
+    runs = [Run(previous["id"], _recorded(previous), previous)] if previous else []
     if current:
         runs.append(Run(current["id"], _phase(wanted, current, status), current))
     running = wanted.get("state") == BroadcastState.RUNNING
@@ -79,7 +79,7 @@ def _phase(wanted: JsonObject, current: JsonObject, status: JsonObject) -> Broad
 
     A run that a source has started continues next to an id that was used before it.
     """
-    phase = BroadcastPhase(current["phase"])
+    phase = _recorded(current)
     named = wanted.get("id")
     if wanted.get("state") == BroadcastState.RUNNING:
         another = bool(named) and named != current["id"]
@@ -89,6 +89,14 @@ def _phase(wanted: JsonObject, current: JsonObject, status: JsonObject) -> Broad
     else:
         over = current["id"] in (wanted.get("stopped"), named)
     return BroadcastPhase.STOPPING if phase.active and over else phase
+
+
+def _recorded(record: JsonObject) -> BroadcastPhase:
+    """The operator's phase; of one that only a newer operator knows, whether the run has ended."""
+    try:
+        return BroadcastPhase(record["phase"])
+    except ValueError:
+        return BroadcastPhase.STOPPED if record.get("stop") else BroadcastPhase.RUNNING
 
 
 def wanted_start(spec: JsonObject, status: JsonObject, new_id: str) -> tuple[str, JsonObject]:

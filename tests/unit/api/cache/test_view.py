@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from structlog.testing import capture_logs
+
 from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import PROJECT, ROOM
 from onair_crds.contract.rooms import room_name
+from onair_crds.kube.store import Change
 from onair_crds.shapes import Document
 
 
@@ -59,3 +62,21 @@ def test_a_project_is_found_by_its_room() -> None:
     assert [each.name for each in view.select(PROJECT, ROOM, room_name("uid-a"))] == ["a"]
     view.remove(PROJECT, "a", "uid-a")
     assert view.select(PROJECT, ROOM, room_name("uid-a")) == []
+
+
+def test_who_cannot_follow_a_change_of_one_object_ends_nobodys_watch() -> None:
+    view, followed = View(), list[str]()
+
+    def follow(change: Change) -> None:
+        followed.append(change.entry.name)
+        if change.entry.name == "broken":
+            raise ValueError("hidden")
+
+    view.follow(follow)
+    with capture_logs() as logged:
+        for name in ("broken", "whole"):
+            assert view.update(PROJECT, project(name, 5))
+        assert view.remove(PROJECT, "broken", "uid-broken")
+    assert followed == ["broken", "whole", "broken"]
+    assert [each["event"] for each in logged] == ["view.change_not_followed"] * 2
+    assert "hidden" not in str(logged)

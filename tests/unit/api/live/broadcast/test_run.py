@@ -228,3 +228,19 @@ def test_all_runs_are_known_in_their_order() -> None:
         ("y", BroadcastPhase.STOPPING),
         ("z", BroadcastPhase.WAITING),
     ]
+
+
+@pytest.mark.parametrize(
+    ("record", "phase"),
+    [
+        ({"phase": "Paused"}, BroadcastPhase.RUNNING),
+        ({"phase": "Purged", "stop": "2026-05-01T10:00:00Z"}, BroadcastPhase.STOPPED),
+    ],
+)
+def test_a_phase_that_only_a_newer_operator_knows_is_shown_by_whether_the_run_has_ended(
+    record: Part, phase: BroadcastPhase
+) -> None:
+    status = {"broadcast": {"id": "x", **record}}
+    assert present_run(RUNNING_X, status).phase is phase
+    (before, present) = known_runs(RUNNING_X, {"previous": {"id": "w", **record}, **status})
+    assert (before.phase, present.phase) == (phase, phase)
