@@ -27,6 +27,7 @@ from onair_operator.cluster.ingest_secret import follow_ingest_secret, ingest_se
 from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
+from onair_operator.cluster.own_secret import UnusableSecret
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.receiver import Receiver
 from onair_operator.cluster.renderer_key_secret import renderer_key
@@ -145,7 +146,7 @@ class _Runtime:
             providers,
             gateways,
             rooms,
-            page_tokens=PageTokens(page_key, settings.token_issuer),
+            page_tokens=PageTokens(page_key, settings.token_issuer) if page_key else None,
             ingest_addresses=addresses,
             receivers=[receiver] if receiver else [],
             run_quotas=settings.quotas,
@@ -182,7 +183,7 @@ class _Runtime:
         keys = SecretKeys(rooms.secret.name, rooms.secret.api_key, rooms.secret.api_secret)
         return RoomServer(rooms.url, CredentialsReader(self._client, self._settings.release_namespace, keys))
 
-    async def _keys_and_list(self) -> tuple[OperatorKey, bytes | None, RendererKey, Receiver | None]:
+    async def _keys_and_list(self) -> tuple[OperatorKey, bytes | None, RendererKey | None, Receiver | None]:
         """Gives all keys that the operator needs, and the built-in MediaMTX, once everything is listed.
 
         The keys are its own, the secret of gateways if it is usable, and the key of pages' tokens.
@@ -192,7 +193,7 @@ class _Runtime:
             try:
                 key = await operator_key(self._client, namespace)
                 secret = await ingest_secret(self._client, namespace)
-                page_key = await renderer_key(self._client, namespace, self._settings.keys_namespace)
+                page_key = await self._page_key(namespace)
                 if self._settings.rooms.url and self._settings.rooms.secret.name == SECRET_NAME:
                     await ensure_room_secret(self._client, namespace)
                 receiver = await ensure_server_secrets(self._client, self._settings)
@@ -202,5 +203,16 @@ class _Runtime:
                 if error.forbidden:
                     await release_projects(self._client, self._settings.show_namespace)
                 await asyncio.sleep(START_RETRY_S)
+            except UnusableSecret as error:
+                log.error("start.waits", error=str(error))
+                await asyncio.sleep(START_RETRY_S)
             else:
                 return key, secret, page_key, receiver
+
+    async def _page_key(self, namespace: str) -> RendererKey | None:
+        """The key of pages' tokens; None, which is logged, if it is unusable: shows go on air without it."""
+        try:
+            return await renderer_key(self._client, namespace, self._settings.keys_namespace)
+        except UnusableSecret as error:
+            log.error("page_tokens.unavailable", error=str(error))
+            return None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-
 from onair_crds.contract.labels import OPERATOR_KEY_TYPE
 from onair_crds.kube.client import KubeClient
-from onair_operator.cluster.own_secret import own_secret
+from onair_operator.cluster.own_secret import own_secret, value_of
 from onair_operator.encoder.pod_identity import OperatorKey
 
 NAME = "onair-operator-signing"
@@ -18,9 +16,10 @@ async def operator_key(client: KubeClient, namespace: str) -> OperatorKey:
 
     Raises:
         ApiError: the API server did not respond, or refuses.
+        UnusableSecret: what is there is no key.
     """
     secret = await own_secret(client, namespace, NAME, _new, type=OPERATOR_KEY_TYPE)
-    return OperatorKey.from_pem(base64.b64decode(secret["data"][DATA_KEY]))
+    return value_of(secret, DATA_KEY, OperatorKey.from_pem)
 
 
 def _new() -> dict[str, str]:

@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from cryptography.exceptions import UnsupportedAlgorithm
 
 from onair_crds.contract.labels import PART_OF_LABEL, PRODUCT
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
+
+T = TypeVar("T")
+
+
+class UnusableSecret(Exception):
+    """The Secret that is there holds no such value, as one that was restored without its data."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Secret {name} has no usable key: restore it, or delete it")
+        self.name = name
+
+
+def value_of(secret: Document, name: str, parse: Callable[[bytes], T]) -> T:
+    """A value of a Secret.
+
+    Raises:
+        UnusableSecret: it has none of this name, or it cannot be parsed.
+    """
+    try:
+        return parse(base64.b64decode(secret["data"][name]))
+    except (KeyError, TypeError, ValueError, UnsupportedAlgorithm) as error:
+        raise UnusableSecret(secret["metadata"]["name"]) from error
 
 
 async def own_secret(

@@ -8,7 +8,7 @@ from onair_crds.contract.labels import RENDERER_KEY_TYPE
 from onair_crds.contract.renderer_token import PRIVATE_PEM, PUBLIC_PEM, RENDERER_KEY_SECRET
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.client import KubeClient
-from onair_operator.cluster.own_secret import own_secret
+from onair_operator.cluster.own_secret import own_secret, value_of
 from onair_operator.encoder.renderer_key import RendererKey
 
 
@@ -20,13 +20,15 @@ async def renderer_key(client: KubeClient, namespace: str, keys_namespace: str =
 
     Raises:
         ApiError: the API server did not respond, or refuses.
+        UnusableSecret: what is there is no key.
     """
     secret = await own_secret(
         client, namespace, RENDERER_KEY_SECRET, _new, type=RENDERER_KEY_TYPE, immutable=True
     )
+    key = value_of(secret, PRIVATE_PEM, RendererKey.from_pem)
     if keys_namespace not in ("", namespace):
-        await _publish(client, keys_namespace, base64.b64decode(secret["data"][PUBLIC_PEM]).decode())
-    return RendererKey.from_pem(base64.b64decode(secret["data"][PRIVATE_PEM]))
+        await _publish(client, keys_namespace, value_of(secret, PUBLIC_PEM, bytes.decode))
+    return key
 
 
 async def _publish(client: KubeClient, namespace: str, public_pem: str) -> None:

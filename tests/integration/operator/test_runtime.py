@@ -8,12 +8,16 @@ from functools import partial
 from typing import Any
 
 import httpx
+import pytest
+import structlog
 from tests.support.operated_namespace import OperatedNamespace
 from tests.support.waiting import until
 
+from onair_crds.contract.renderer_token import RENDERER_KEY_SECRET
 from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS
 from onair_crds.resources.base import API_VERSION
 from onair_crds.shapes import Document
+from onair_operator.cluster.operator_key import NAME as OPERATOR_KEY
 
 
 async def test_a_wanted_show_gets_one_pod_and_its_story(operated_namespace: OperatedNamespace) -> None:
@@ -68,6 +72,29 @@ async def encoder_recorded(operated_namespace: OperatedNamespace, uid: str) -> b
 
 def destination_spec(**rtmp: Any) -> Document:
     return {"projectId": "show", "address": {"rtmpPush": {"url": "rtmp://media.example/live", **rtmp}}}
+
+
+@pytest.mark.parametrize("data", [{}, {"private.pem": "bm8ga2V5"}], ids=["none", "no key"])
+async def test_damaged_keys_are_told_and_an_operator_begins_as_far_as_it_can(
+    operated_namespace: OperatedNamespace, data: Document
+) -> None:
+    """As of a backup without values."""
+    client, namespace = operated_namespace.client, operated_namespace.namespace
+    for name in (OPERATOR_KEY, RENDERER_KEY_SECRET):
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": data}
+        await client.create(SECRETS, namespace, secret)
+    await operated_namespace.collection()
+    await operated_namespace.project(broadcast={"state": "Running", "id": "first"})
+
+    def told(logged: list[Any], event: str, name: str) -> bool:
+        return any(each["event"] == event and name in each["error"] for each in logged)
+
+    with structlog.testing.capture_logs() as logged:
+        async with operated_namespace.operator():
+            await until(lambda: told(logged, "start.waits", OPERATOR_KEY), "what it waits for is told")
+            await client.delete(SECRETS, namespace, OPERATOR_KEY)
+            await operated_namespace.pod("show-first-1")
+    assert told(logged, "page_tokens.unavailable", RENDERER_KEY_SECRET)
 
 
 async def test_a_crash_between_claim_and_pod_leads_to_one_pod(operated_namespace: OperatedNamespace) -> None:
