@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+from weakref import WeakValueDictionary
 
 from onair_api.auth.api_keys import ApiKeys, Backend
 from onair_api.auth.identity import Identity
@@ -14,6 +15,7 @@ from onair_api.auth.roles import Roles, authorize
 from onair_api.auth.tokens import Tokens
 from onair_api.auth.verified_token import Verified
 from onair_api.writes.request_note import RequestNote, request_metadata
+from onair_crds.runtime.steps import PACE, Pace
 from onair_crds.shapes import JsonObject
 
 MAX_SESSION_ID = 128
@@ -61,6 +63,20 @@ class Callers:
     api_keys: ApiKeys
     rate_limits: RateLimits
     responses: ResponseBytes = field(default_factory=ResponseBytes)
+    paces: WeakValueDictionary[str, Pace] = field(default_factory=WeakValueDictionary)
+    """Of services; each lasts as long as work for the service."""
+
+    def begin(self, service_id: str) -> None:
+        """Begins with a request of a service, in this context: long work of it shares the service's pace.
+
+        Raises:
+            ResourceExhausted: what the service has not read yet takes all that it may.
+        """
+        self.responses.check(service_id)
+        pace = self.paces.get(service_id)
+        if pace is None:
+            pace = self.paces[service_id] = Pace()
+        PACE.set(pace)
 
 
 def service_of(caller: object) -> str | None:

@@ -17,6 +17,7 @@ from onair_api.http.unknown_fields import Known, unknown_fields, warning_of
 from onair_api.operation import AnyOperation
 from onair_api.settings import LimitSettings
 from onair_api.wire.depth import is_deeper_than
+from onair_crds.runtime.steps import done
 from onair_crds.shapes import JsonObject
 
 
@@ -32,7 +33,7 @@ class Endpoint:
         """
         self._caller = functools.partial(operation.access.caller, callers, operation.name)
         self._serve = functools.partial(operation.service.function, service)
-        self._responses = callers.responses
+        self._callers, self._responses = callers, callers.responses
         self._reads = operation.http.method == "GET"
         self._respond = responder(operation.http.response)
         self._has_body = operation.messages.has_body
@@ -45,7 +46,7 @@ class Endpoint:
         if isinstance(caller, Caller) and caller.renewed_token:
             scope.setdefault("state", {})["renewed_token"] = caller.renewed_token
         if service_id := service_of(caller):
-            self._responses.check(service_id)
+            self._callers.begin(service_id)
         message = await read_object(Request(scope, receive), self._limits) if self._has_body else {}
         warning = warning_of(unknown_fields(self._known, message)) if message else None
         if self._query:
@@ -75,7 +76,8 @@ async def read_object(request: Request, limits: LimitSettings) -> JsonObject:
         ) from None
     if not isinstance(value, dict):
         raise InvalidArgument(Violation("", "the body must be a JSON object"))
-    if raw.count(b"{") + raw.count(b"[") > limits.json_depth and is_deeper_than(value, limits.json_depth):
+    containers = raw.count(b"{") + raw.count(b"[")
+    if containers > limits.json_depth and await done(is_deeper_than(value, limits.json_depth)):
         raise InvalidArgument(Violation("", f"the body is nested deeper than {limits.json_depth} levels"))
     return value
 

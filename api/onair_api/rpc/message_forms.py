@@ -122,7 +122,7 @@ class JsonForm(Form):
             raise InvalidArgument(Violation("", "the message is not valid JSON")) from None
         if not isinstance(value, dict):
             raise InvalidArgument(Violation("", "the message must be a JSON object"))
-        if is_deeper_than(value, depth):
+        if (yield from is_deeper_than(value, depth)):
             raise InvalidArgument(Violation("", f"the message is nested deeper than {depth} levels"))
         return (yield from known_json(fields_of(kind.DESCRIPTOR), value, bounds))
 

@@ -39,7 +39,7 @@ class Method:
         rpc = operation.rpc
         self.service, self.name = rpc.service, rpc.method or operation.name
         self.operation = operation.name
-        self.responses = callers.responses
+        self._callers, self.responses = callers, callers.responses
         self.reads = operation.http.method == "GET"
         self._caller = functools.partial(operation.access.caller, callers, operation.name)
         self._serve = functools.partial(operation.service.function, service)
@@ -78,7 +78,7 @@ class Method:
             added["authorization"] = f"Bearer {caller.renewed_token}"
         if service_id := service_of(caller):
             known(service_id)
-            self.responses.check(service_id)
+            self._callers.begin(service_id)
         fields = await request.json(self._request, self._json_depth, self.bounds)
         ids, message = self._split(fields)
         response = self._shown(await self._serve(caller, ids, message), added)

@@ -26,6 +26,7 @@ from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry
 from onair_crds.resources.base import API_VERSION
+from onair_crds.runtime.steps import next_turn
 from onair_crds.shapes import Document, JsonObject, JsonPatch
 
 log = structlog.get_logger()
@@ -159,6 +160,7 @@ class Writer:
 
     async def _changed(self, before: Entry, change: SpecChange) -> JsonObject:
         spec = await change(before)
+        await next_turn()
         check_urls(before.kind, spec, before.spec, self._inside)
         return spec
 

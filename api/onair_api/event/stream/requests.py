@@ -14,6 +14,7 @@ from onair_api.event.names import MAX_ALTERNATIVES, MAX_PATTERN
 from onair_api.event.request_fields import decode_name, decode_target
 from onair_api.settings import LimitSettings
 from onair_api.wire.depth import is_deeper_than
+from onair_crds.runtime.steps import at_once
 from onair_crds.shapes import JsonObject
 
 MAX_TEXT = 1024
@@ -60,7 +61,7 @@ def request_of(value: JsonObject, limits: LimitSettings) -> StreamRequest:
     Raises:
         BadRequest: it is not exactly one kind of request, or nested too deeply.
     """
-    if is_deeper_than(value, limits.json_depth):
+    if at_once(is_deeper_than(value, limits.json_depth)):
         raise BadRequest(None, Violation("", f"the message is nested deeper than {limits.json_depth} levels"))
     correlation_id = value.get("correlationId", value.get("correlation_id"))
     if correlation_id is not None and (not isinstance(correlation_id, str) or len(correlation_id) > MAX_TEXT):

@@ -21,6 +21,7 @@ from onair_api.layout.layer.tree import Create, Delete, Update
 from onair_api.settings import LimitSettings
 from onair_api.wire.decode import joined
 from onair_crds.resources.enums import RequestAnimationMode
+from onair_crds.runtime.steps import Steps
 from onair_crds.shapes import JsonObject
 
 MAX_BATCH = 1000
@@ -36,8 +37,8 @@ class BatchRequest:
     mode: RequestAnimationMode = RequestAnimationMode.PARALLEL
 
 
-def batch_request(body: JsonObject, new_id: NewId, limits: LimitSettings) -> BatchRequest:
-    """Decodes a batch of changes of layers.
+def batch_request(body: JsonObject, new_id: NewId, limits: LimitSettings) -> Steps[BatchRequest]:
+    """Decodes a batch of changes of layers, item by item.
 
     Raises:
         InvalidArgument: names every wrong field of every item, up to what an error names.
@@ -54,6 +55,7 @@ def batch_request(body: JsonObject, new_id: NewId, limits: LimitSettings) -> Bat
     updates: Counter[str] = Counter()
     requests: list[LayerRequest] = []
     for position, item in enumerate(items):
+        yield
         if len(wrong) > MAX_VIOLATIONS:
             break
         path = f"layers[{position}]"

@@ -7,6 +7,7 @@ from onair_api.layout.layer.request import LAYER_MESSAGE, NULLABLE, LayerRequest
 from onair_api.wire.encode import encode_message
 from onair_crds.contract.layers import Layer, LayersById, layers_of_spec
 from onair_crds.kube.store import Entry
+from onair_crds.runtime.steps import Steps
 from onair_crds.shapes import JsonObject
 
 
@@ -50,12 +51,12 @@ def result(layout_id: str, request: LayerRequest, layer: Layer) -> JsonObject:
     return with_request_metadata(layer_fields(layout_id, layer, request.animation), request.metadata)
 
 
-def batch_response(layout_id: str, request: BatchRequest, results: list[Layer]) -> JsonObject:
+def batch_response(layout_id: str, request: BatchRequest, results: list[Layer]) -> Steps[JsonObject]:
     """The batch response: the items of the request, in its order, with what became of their layers."""
-    items = [
-        {each.key: result(layout_id, each, layer)}
-        for each, layer in zip(request.layers, results, strict=True)
-    ]
+    items: list[JsonObject] = []
+    for each, layer in zip(request.layers, results, strict=True):
+        yield
+        items.append({each.key: result(layout_id, each, layer)})
     response = {"layers": items, "layoutId": layout_id, "requestAnimationMode": request.mode.wire}
     return with_request_metadata(response, request.metadata)
 

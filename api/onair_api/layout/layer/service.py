@@ -18,6 +18,7 @@ from onair_api.writes.identifiers import new_id
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
 from onair_crds.kube.store import Entry
+from onair_crds.runtime.steps import done
 from onair_crds.shapes import JsonObject
 
 
@@ -67,7 +68,7 @@ class Layers:
     async def batch(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """All operations in one write, or none."""
         layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
-        request = batch_request(message, new_id, self._limits)
+        request = await done(batch_request(message, new_id, self._limits))
         return await self._write(caller, layout, request, alone=False)
 
     async def _one(self, caller: Caller, layout: Entry, request: LayerRequest) -> JsonObject:

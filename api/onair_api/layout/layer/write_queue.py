@@ -22,6 +22,7 @@ from onair_api.writes.request_note import RequestNote, new_nonce
 from onair_api.writes.writer import Writer
 from onair_crds.contract.layers import is_scene
 from onair_crds.kube.store import Entry
+from onair_crds.runtime.steps import done, next_turn
 from onair_crds.shapes import JsonObject
 
 TREE = frozenset({"children", "parentId"})
@@ -128,10 +129,11 @@ class LayerWrites:
                     responses[each] = error
                     continue
                 layers = outcome.layers
+                await next_turn()
                 responses[each] = (
                     result(layout.name, each.request.layers[0], outcome.results[0])
                     if each.alone
-                    else batch_response(layout.name, each.request, outcome.results)
+                    else await done(batch_response(layout.name, each.request, outcome.results))
                 )
             response = responses[last]
             kept = False

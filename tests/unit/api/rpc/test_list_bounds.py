@@ -23,6 +23,7 @@ from onair_api.rpc.method import Method
 from onair_api.settings import LimitSettings
 from onair_api.wire.schema import Schemas
 from onair_crds.runtime import steps
+from onair_crds.runtime.steps import at_once
 
 LAYERS, LAYOUTS = "apis.layout.v2.LayerService", "apis.layout.v2.LayoutService"
 MIB = 1 << 20
@@ -114,7 +115,7 @@ async def test_a_batch_of_a_quarter_of_a_million_items_is_refused_unread(
         fields = await Unparsed(data, form).json(kind, 64, bounds_of(operation))
         assert converted.number <= 2 * MAX_BATCH + 10
         with pytest.raises(InvalidArgument, match=f"^layers: must have at most {MAX_BATCH} items$"):
-            batch_request(fields, lambda: "id", LimitSettings())
+            at_once(batch_request(fields, lambda: "id", LimitSettings()))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onair_api.wire.depth import is_deeper_than
+from onair_crds.runtime.steps import at_once
 
 
 def depth_of(value: Any) -> int:
@@ -25,4 +26,4 @@ def depth_of(value: Any) -> int:
 )
 def test_depth_is_counted_in_containers(value: Any, limit: int) -> None:
     if isinstance(value, dict | list):
-        assert is_deeper_than(value, limit) == (depth_of(value) > limit)
+        assert at_once(is_deeper_than(value, limit)) == (depth_of(value) > limit)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 import pytest
 
 from onair_crds.runtime import steps
-from onair_crds.runtime.steps import Steps, at_once, done
+from onair_crds.runtime.steps import PACE, Pace, Steps, at_once, done
 
 
 def squares(count: int) -> Steps[list[int]]:
@@ -40,3 +41,47 @@ async def test_an_error_ends_it() -> None:
 
     with pytest.raises(ValueError, match="no more"):
         await done(failing())
+
+
+async def test_works_of_one_pace_take_a_step_together_in_a_round_and_others_do_not_wait_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(steps, "STEP_S", -1.0)
+    rounds, taken = 0, list[tuple[int, str]]()
+
+    def work(name: str) -> Steps[None]:
+        for _ in range(10):
+            taken.append((rounds, name))
+            yield
+
+    async def paced(pace: Pace | None, name: str) -> None:
+        PACE.set(pace)
+        await done(work(name))
+
+    hostile, quiet = Pace(), Pace()
+    tasks = [asyncio.create_task(paced(hostile, f"hostile {at}")) for at in range(20)]
+    await asyncio.sleep(0)
+    begun = rounds = 1
+    tasks.append(asyncio.create_task(paced(quiet, "quiet")))
+    while not tasks[-1].done():
+        await asyncio.sleep(0)
+        rounds += 1
+    in_round = Counter(at for at, name in taken if at > begun and name.startswith("hostile"))
+    assert max(in_round.values()) == 1
+    assert rounds < 40, "it waited for no work of others"
+    await asyncio.gather(*tasks)
+    assert len(taken) == 21 * 10
+    assert not hostile.busy
+
+
+async def test_work_that_is_given_up_keeps_nobody_of_its_pace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(steps, "STEP_S", -1.0)
+    PACE.set(Pace())
+    given_up, kept = (asyncio.create_task(done(squares(20))) for _ in range(2))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    given_up.cancel()
+    assert await kept == at_once(squares(20))
+    assert given_up.cancelled()

@@ -21,6 +21,7 @@ from onair_api.layout.layer.tree import Create, Delete, LayerOperation, Update, 
 from onair_crds.contract.layers import ROOT, LayersById, children_of, reached
 from onair_crds.contract.scene import Canvas, ProgramLayout, ProgramScene, SceneLayer, program_layout
 from onair_crds.kube.store import Entry
+from onair_crds.runtime.steps import at_once
 from onair_crds.shapes import JsonObject
 from onair_encoder.scene.layer_events import layers_event
 from onair_encoder.scene.scene import Scene
@@ -68,7 +69,7 @@ def batch_events(before: Entry, operations: Operations) -> list[JsonObject]:
     layers = {each["id"]: each for each in before.spec["layers"]}
     results = applied(layers, operations, scene=before.spec["type"] == "Scene").results
     request = BatchRequest([LayerRequest(each) for each in operations])
-    return [{"batch": event_record(batch_response(before.name, request, results))}]
+    return [{"batch": event_record(at_once(batch_response(before.name, request, results)))}]
 
 
 def single_events(before: Entry, after: Entry) -> list[JsonObject]:

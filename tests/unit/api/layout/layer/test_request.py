@@ -15,6 +15,7 @@ from onair_api.layout.layer.record import batch_response, event_record
 from onair_api.layout.layer.tree import applied
 from onair_api.settings import LimitSettings
 from onair_crds.contract.layers import LayersById, consistent
+from onair_crds.runtime.steps import at_once
 from onair_crds.shapes import JsonObject
 
 LIMITS = LimitSettings()
@@ -56,7 +57,7 @@ bodies = st.fixed_dictionaries(
 def test_a_batch_is_refused_or_makes_a_valid_tree(body: JsonObject, scene: bool) -> None:
     numbers, refused = itertools.count(), None
     try:
-        request = batch_request(body, lambda: f"new{next(numbers)}", LIMITS)
+        request = at_once(batch_request(body, lambda: f"new{next(numbers)}", LIMITS))
     except InvalidArgument as error:
         refused = error
     if refused:
@@ -68,7 +69,7 @@ def test_a_batch_is_refused_or_makes_a_valid_tree(body: JsonObject, scene: bool)
         return
     if scene:
         assert consistent(outcome.layers) is outcome.layers
-    response = batch_response("lay", request, outcome.results)
+    response = at_once(batch_response("lay", request, outcome.results))
     assert len(response["layers"]) == len(body["layers"])
     assert orjson.dumps(event_record(response))
 
@@ -76,10 +77,12 @@ def test_a_batch_is_refused_or_makes_a_valid_tree(body: JsonObject, scene: bool)
 def test_a_batch_of_wrong_items_is_read_until_an_error_names_no_more() -> None:
     begun = itertools.count()
     with pytest.raises(InvalidArgument) as caught:
-        batch_request(
-            {"layers": [{"create": {"type": "text", "children": [1] * 40}}] * 1000},
-            lambda: f"new{next(begun)}",
-            LIMITS,
+        at_once(
+            batch_request(
+                {"layers": [{"create": {"type": "text", "children": [1] * 40}}] * 1000},
+                lambda: f"new{next(begun)}",
+                LIMITS,
+            )
         )
     assert next(begun) == 3
     assert [each.field for each in caught.value.violations] == [
@@ -98,7 +101,7 @@ def test_what_belongs_to_the_request_is_read_in_either_spelling() -> None:
         "request_metadata": {"by": "me"},
         "request_animation_mode": "REQUEST_ANIMATION_MODE_SERIES",
     }
-    made = batch_request(snake, lambda: "new", LIMITS)
-    assert made == batch_request(camel, lambda: "new", LIMITS)
+    made = at_once(batch_request(snake, lambda: "new", LIMITS))
+    assert made == at_once(batch_request(camel, lambda: "new", LIMITS))
     assert made.metadata == {"by": "me"}
     assert made.layers[0].metadata == {"n": 1}

@@ -17,6 +17,7 @@ from onair_api.settings import LimitSettings
 from onair_api.writes.request_note import RequestNote
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import Role
+from onair_crds.runtime.steps import at_once
 from onair_crds.shapes import Document, JsonObject
 
 LIMITS = LimitSettings()
@@ -39,7 +40,7 @@ def create(user: str = "anna", **body: Any) -> WaitingRequest:
 
 
 def batch(*items: JsonObject, user: str = "anna", **body: Any) -> WaitingRequest:
-    request = batch_request({"layers": list(items), **body}, lambda: "new", LIMITS)
+    request = at_once(batch_request({"layers": list(items), **body}, lambda: "new", LIMITS))
     return WaitingRequest(identity(user), RequestNote(None, request.metadata), request, False)
 
 
