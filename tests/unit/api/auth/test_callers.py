@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +26,7 @@ from onair_api.auth.verified_token import TokenKind
 from onair_api.errors import PermissionDenied, ResourceExhausted, Unauthenticated
 from onair_api.settings import RateLimitSettings, RedisSettings
 from onair_crds.resources.enums import Role
+from onair_crds.runtime.steps import PACE, Pace
 
 
 @pytest.fixture
@@ -126,3 +129,17 @@ async def test_those_who_redeem_one_guest_code_are_not_counted_as_one_token(
     shared = await issuer.tokens.verify(f"Bearer {link}", redeeming=True)
     for _ in range(4):
         assert await accepted(limited, issuer.tokens.renew(shared), 2 * PER_TOKEN) == PER_TOKEN
+
+
+def test_requests_of_a_service_share_a_pace_while_there_are_some(callers: Callers) -> None:
+    def paced(service_id: str) -> Pace | None:
+        callers.begin(service_id)
+        return PACE.get()
+
+    one, same, other = (copy_context().run(paced, each) for each in ("s", "s", "t"))
+    assert one is same
+    assert one is not other
+    assert set(callers.paces) == {"s", "t"}
+    del one, same
+    gc.collect()
+    assert set(callers.paces) == {"t"}

@@ -1,0 +1,40 @@
+"""Long requests of a service take their steps one after the other, through both doors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.support.facade import User
+from tests.support.layouts import LayoutClient, scene
+
+from onair_crds.runtime import steps
+from onair_crds.runtime.steps import Pace
+
+ITEMS = 50
+
+
+@pytest.mark.both_doors
+def test_large_batches_of_a_service_have_one_pace(
+    canvas: LayoutClient, sign_in: Callable[..., User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn, paces = Pace.turn, Counter[Pace]()
+
+    async def counted(pace: Pace) -> None:
+        paces[pace] += 1
+        await turn(pace)
+
+    other = scene(sign_in().project())
+    monkeypatch.setattr(steps, "STEP_S", -1.0)
+    monkeypatch.setattr(Pace, "turn", counted)
+    items = [{"create": {"type": "text"}}] * ITEMS
+
+    def batch(client: LayoutClient) -> int:
+        return len(client.batch(*items)["layers"])
+
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(batch, (canvas, other))) == [ITEMS, ITEMS]
+    assert len(paces) == 1
+    assert paces.total() >= 4 * ITEMS, "a turn for each item decoded, and for each of the response"
