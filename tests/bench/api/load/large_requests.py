@@ -42,20 +42,18 @@ class Tenant:
             source = {"address": {"rtmpPush": {}}, "metadata": METADATA}
             await self._ok("POST", f"{self._collection}/source", source)
 
-    async def batches(self) -> None:
+    async def request(self, kind: str) -> tuple[str, str, str | None]:
+        """Method, path and body of what a client asks again and again."""
+        if kind == "reads":
+            return "GET", self._collection, None
         layout = (await self._ok("POST", "/layout/v2/layouts", self._parents))["id"]
         path = f"/layout/v2/layouts/{layout}/layers/batch"
         created = {"layers": [{"create": {"type": "text", "data": DATA}}] * LAYERS}
         items = (await self._ok("POST", path, created))["layers"]
-        update = {
-            "layers": [{"update": {"id": each["create"]["id"], "x": 5, "data": DATA}} for each in items]
-        }
-        await self._again("POST", path, json.dumps(update))
+        changes = [{"update": {"id": each["create"]["id"], "x": 5, "data": DATA}} for each in items]
+        return "POST", path, json.dumps({"layers": changes})
 
-    async def reads(self) -> None:
-        await self._again("GET", self._collection)
-
-    async def _again(self, method: str, path: str, body: str | None = None) -> None:
+    async def again(self, method: str, path: str, body: str | None) -> None:
         while True:
             response = await self._http.request(method, path, content=body)
             self.answers[str(response.status_code)] += 1
