@@ -8,7 +8,7 @@ from pathlib import Path
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import CACHE, KIND_NODE, KIND_NODE_OUT, NODE_BUILT
-from onair_dev.subprocesses import succeeds
+from onair_dev.subprocesses import output_of, succeeds
 
 BASE = "debian:bookworm-slim"
 NODE_PUBLIC = "kindest/node:v1.34.0"
@@ -18,8 +18,8 @@ RETRY_AFTER_S = 7 * 24 * 3600
 
 
 def has_image(name: str) -> bool:
-    """Whether the engine has this image."""
-    return succeeds(["docker", "image", "inspect", "--format", "{{.Id}}", name])
+    """Whether the engine has this image; an empty one, which a failed import leaves, is none."""
+    return output_of(["docker", "image", "inspect", "--format", "{{.Size}}", name]).strip() not in ("", "0")
 
 
 def can_pull(image: str) -> bool:

@@ -1,0 +1,104 @@
+"""Base images, with a docker and a mmdebstrap that do what a test says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from onair_dev.cluster import base_images
+
+BUILD = Path(__file__).parents[4] / "images/kind-node/build"
+MISSING = 'echo; echo "No such image" >&2; exit 1'
+EMPTY, WHOLE = "echo 0", "echo 129097295"
+
+
+class ScriptedPrograms:
+    """Programs that are found before those of this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self.out = folder / "programs", folder / "out"
+        self._folder.mkdir()
+        self.calls = folder / "calls"
+        self.environment = {
+            **os.environ,
+            "PATH": f"{self._folder}:{os.environ['PATH']}",
+            "KIND_NODE_OUT": str(self.out),
+        }
+
+    def write(self, name: str, script: str) -> None:
+        program = self._folder / name
+        program.write_text(f"#!/bin/bash\n{script}\n")
+        program.chmod(0o755)
+
+    def docker(self, inspect: str) -> None:
+        """Inspects an image by this script; what else is asked of it is written down."""
+        record = f'echo "$1 ${{@: -2:1}}=$(cat "${{@: -2:1}}" 2>&1)" >> {self.calls}'
+        self.write(
+            "docker", f'case "$1 $2" in\n"image inspect") {inspect} ;;\n"image ls") ;;\n*) {record} ;;\nesac'
+        )
+
+    def build(self, *steps: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", str(BUILD), *steps],
+            env={**self.environment, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    def asked(self) -> list[str]:
+        return self.calls.read_text().splitlines() if self.calls.exists() else []
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> ScriptedPrograms:
+    return ScriptedPrograms(tmp_path)
+
+
+MAKES = """
+for each; do case $each in */base.tar.new) echo whole > "$each"; exit 0 ;; esac; done
+echo whole"""
+FAILS = """
+for each; do case $each in */base.tar.new) echo half > "$each" ;; esac; done
+echo "no mirror responds" >&2; exit 25"""
+
+
+@pytest.mark.parametrize("again", ["", "1"], ids=["first", "refresh"])
+def test_a_base_that_cannot_be_made_leaves_what_there_was(programs: ScriptedPrograms, again: str) -> None:
+    programs.docker(inspect=WHOLE if again else MISSING)
+    programs.write("mmdebstrap", FAILS)
+    ended = programs.build("base", FORCE=again)
+    assert ended.returncode == 25
+    assert "no mirror responds" in ended.stderr
+    assert programs.asked() == []
+    assert not (programs.out / "base.tar.new").exists()
+
+
+@pytest.mark.parametrize("inspect", [MISSING, EMPTY], ids=["missing", "empty"])
+def test_a_base_that_is_not_there_or_empty_is_made(programs: ScriptedPrograms, inspect: str) -> None:
+    programs.docker(inspect)
+    programs.write("mmdebstrap", MAKES)
+    ended = programs.build("base")
+    assert ended.returncode == 0, ended.stderr
+    assert programs.asked() == [f"import {programs.out}/base.tar.new=whole"]
+    assert not (programs.out / "base.tar.new").exists()
+
+
+def test_a_base_that_is_there_stays(programs: ScriptedPrograms) -> None:
+    programs.docker(inspect=WHOLE)
+    programs.write("mmdebstrap", FAILS)
+    assert "== base: exists" in programs.build("base").stdout
+    assert programs.asked() == []
+
+
+@pytest.mark.parametrize(("inspect", "has"), [(MISSING, False), (EMPTY, False), (WHOLE, True)])
+def test_an_empty_image_is_none(
+    programs: ScriptedPrograms, inspect: str, has: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.docker(inspect)
+    monkeypatch.setenv("PATH", programs.environment["PATH"])
+    assert base_images.has_image(base_images.BASE) is has
