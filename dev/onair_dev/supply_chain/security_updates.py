@@ -17,7 +17,13 @@ from onair_dev.failures import Failed
 SECURITY_SUITE = "Debian-Security"
 TIMEOUT_S = 300
 _UPGRADE = re.compile(r"^Inst (?P<name>\S+) \[(?P<has>\S+)\] \((?P<fixed>\S+) (?P<from>[^)]*)\)")
-ASK = "apt-get -qq -o Acquire::Retries=3 update >/dev/null && apt-get --simulate dist-upgrade"
+_HAS_SUITE = re.compile(rf"^Index {SECURITY_SUITE}$", re.MULTILINE)
+ASK = """set -e
+# By default apt-get only warns of lists that it cannot get
+apt-get -qq -o Acquire::Retries=3 -o APT::Update::Error-Mode=any update >/dev/null
+apt-get indextargets --format 'Index $(LABEL)' 'Identifier: Packages'
+apt-get --simulate dist-upgrade
+"""
 
 
 class SecurityUpdate(NamedTuple):
@@ -37,7 +43,7 @@ def updates_of(reference: str) -> list[SecurityUpdate]:
     """Asks Debian's servers.
 
     Raises:
-        Failed: they did not respond.
+        Failed: they did not respond, or the image's sources do not name the security suite.
     """
     command = [
         "docker",
@@ -50,10 +56,17 @@ def updates_of(reference: str) -> list[SecurityUpdate]:
         "-c",
         ASK,
     ]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
+    unread = f"{reference}: Debian's package lists could not be read"
+    remedy = "see that this machine reaches a Debian mirror"
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"{unread} within {TIMEOUT_S} s", remedy) from error
     if done.returncode != 0:
+        raise Failed(f"{unread}: {done.stderr.strip()[-300:]}", remedy)
+    if not _HAS_SUITE.search(done.stdout):
         raise Failed(
-            f"{reference}: Debian's package lists could not be read: {done.stderr.strip()[-300:]}",
-            "see that this machine reaches a Debian mirror",
+            f"{reference}: none of its package sources is Debian's security suite",
+            "give this machine's package sources a mirror of it, then `make refresh`",
         )
     return list(security_updates(done.stdout))
