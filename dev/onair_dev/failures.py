@@ -9,6 +9,9 @@ from pathlib import Path
 
 from onair_dev.settings import LOGS, ROOT
 
+ENGINE_REMEDY = "start Docker, or give this user access to it (group docker)"
+"""Where no container engine responds."""
+
 
 class Failed(Exception):
     """A step failed: the reason, a remedy, and the path of its log."""

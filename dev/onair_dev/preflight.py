@@ -16,7 +16,7 @@ from pathlib import Path
 
 from onair_dev import required_programs as programs
 from onair_dev import venv
-from onair_dev.failures import Failed
+from onair_dev.failures import ENGINE_REMEDY, Failed
 from onair_dev.required_programs import ProgramOrigin, RequiredProgram
 from onair_dev.settings import (
     CACHE,
@@ -178,7 +178,7 @@ def ensure_engine(say: Say) -> str:
     if not can_install():
         raise Failed(
             "no container engine responds to `docker info`",
-            "start Docker, or give this user access to it (group docker)",
+            ENGINE_REMEDY,
         )
     say("starting Docker")
     log = KIND_NODE_OUT / "dockerd.log"

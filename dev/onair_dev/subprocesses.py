@@ -107,18 +107,39 @@ def _terminate(process: subprocess.Popen[bytes]) -> None:
 def output_of(command: Command, timeout_s: float = 60, env: Mapping[str, str] | None = None) -> str:
     """Returns the output of a short command, or an empty string if it fails or exceeds the timeout."""
     try:
+        return required_output_of(command, timeout_s, env) or " "
+    except Failed:
+        return ""
+
+
+def required_output_of(
+    command: Command, timeout_s: float = 60, env: Mapping[str, str] | None = None, *, remedy: str = ""
+) -> str:
+    """Returns the output of a short command, without white space around it.
+
+    Raises:
+        Failed: it could not be started, failed, or exceeded the timeout.
+    """
+    words = list(map(str, command))
+    name = " ".join(words[:2])
+    try:
         finished = subprocess.run(
-            list(map(str, command)),
+            words,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=timeout_s,
-            check=True,
+            check=False,
             env={**os.environ, **(env or {})},
         )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return finished.stdout.strip() or " "
+    except OSError as error:
+        raise Failed(f"`{name}` cannot be started: {error}", remedy) from error
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"`{name}` took longer than {timeout_s:.0f} s", remedy) from error
+    if finished.returncode != 0:
+        said = finished.stderr.strip().splitlines() or ["it said nothing"]
+        raise Failed(f"`{name}` failed with exit code {finished.returncode}: {said[-1].strip()}", remedy)
+    return finished.stdout.strip()
 
 
 def succeeds(command: Command, timeout_s: float = 60, env: Mapping[str, str] | None = None) -> bool:

@@ -14,7 +14,7 @@ BASE = "debian:bookworm-slim"
 NODE_PUBLIC = "kindest/node:v1.34.0"
 PACKAGES_OF = CACHE / "packages-of"
 REFUSALS = CACHE / "pulls.json"
-RETRY_AFTER_S = 7 * 24 * 3600
+RETRY_AFTER_S = 3600
 
 
 def has_image(name: str) -> bool:
@@ -23,10 +23,11 @@ def has_image(name: str) -> bool:
 
 
 def can_pull(image: str) -> bool:
-    """Whether the engine has the image or its registry responds. A refusal is remembered for a week."""
+    """Whether the engine has the image or its registry responds. A refusal is remembered for an hour."""
     if has_image(image):
         return True
-    if time.time() - _refusals().get(image, 0) < RETRY_AFTER_S:
+    # A refusal of a time to come was stamped by a clock that was ahead
+    if 0 <= time.time() - _refusals().get(image, 0) < RETRY_AFTER_S:
         return False
     if succeeds(["docker", "manifest", "inspect", image], timeout_s=20):
         return True

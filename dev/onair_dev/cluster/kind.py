@@ -14,7 +14,7 @@ from onair_dev.cluster.base_images import write
 from onair_dev.cluster.images import Image
 from onair_dev.cluster.nodes import ENV, containers, kubectl, node_names, nodes_report, pods_ready
 from onair_dev.console_progress import Step
-from onair_dev.failures import Failed
+from onair_dev.failures import ENGINE_REMEDY, Failed
 from onair_dev.settings import (
     BUILD,
     CACHE,
@@ -27,7 +27,7 @@ from onair_dev.settings import (
     REGISTRY_CONTAINER,
     UDP_NODE_PORTS,
 )
-from onair_dev.subprocesses import Cancelled, output_of, run_logged, succeeds
+from onair_dev.subprocesses import Cancelled, output_of, required_output_of, run_logged, succeeds
 from onair_dev.tools.cluster_tools import program
 
 STAMP = CACHE / f"{CLUSTER}.cluster"
@@ -57,8 +57,13 @@ def config() -> str:
 
 
 def fingerprint(node_image: str) -> str:
-    """Hashes the configuration and the node image, to detect clusters that differ in them."""
-    identity = output_of(["docker", "image", "inspect", "--format", "{{.Id}}", node_image])
+    """Hashes the configuration and the node image, to detect clusters that differ in them.
+
+    Raises:
+        Failed: the engine does not say which image it is. No cluster may be deleted for that.
+    """
+    inspect = ["docker", "image", "inspect", "--format", "{{.Id}}", node_image]
+    identity = required_output_of(inspect, remedy=ENGINE_REMEDY)
     return hashlib.sha256(f"{config()}{identity}".encode()).hexdigest()[:12]
 
 
@@ -222,7 +227,11 @@ def load_task(names: Sequence[str]) -> Callable[[Step], None]:
 
 
 def down(current: Step) -> None:
-    """Removes the cluster; images, tools and the registry's data stay."""
+    """Removes the cluster; images, tools and the registry's data stay.
+
+    Raises:
+        Failed: the engine does not respond.
+    """
     if containers():
         delete(current, "requested")
         current.detail = f'kind "{CLUSTER}" deleted; images and tools stay'
@@ -232,7 +241,11 @@ def down(current: Step) -> None:
 
 
 def clean(current: Step) -> None:
-    """Removes the cluster, our images, the registry's data and the build folder."""
+    """Removes the cluster, our images, the registry's data and the build folder.
+
+    Raises:
+        Failed: the engine does not respond; nothing is removed then.
+    """
     down(current)
     images.remove_all()
     output_of(["docker", "volume", "rm", registry.VOLUME])

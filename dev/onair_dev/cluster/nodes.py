@@ -8,22 +8,28 @@ import datetime as dt
 import json
 
 from onair_crds.shapes import Document
+from onair_dev.failures import ENGINE_REMEDY
 from onair_dev.settings import CLUSTER, KIND_NODE_OUT, KUBECONFIG
-from onair_dev.subprocesses import output_of
+from onair_dev.subprocesses import output_of, required_output_of
 from onair_dev.tools.cluster_tools import program
 
 ENV = {"KUBECONFIG": str(KUBECONFIG), "KIND_NODE_OUT": str(KIND_NODE_OUT)}
 
 
 def containers() -> list[dict[str, str]]:
-    """Returns name, id, state and start time of each node; the control plane first."""
+    """Returns name, id, state and start time of each node; the control plane first.
+
+    Raises:
+        Failed: the engine does not say. That is not to be taken for a machine without a cluster.
+    """
     mine = f"label=io.x-k8s.kind.cluster={CLUSTER}"
-    names = output_of(["docker", "ps", "--all", "--filter", mine, "--format", "{{.Names}}"]).split()
+    list_names = ["docker", "ps", "--all", "--filter", mine, "--format", "{{.Names}}"]
+    names = required_output_of(list_names, remedy=ENGINE_REMEDY).split()
     if not names:
         return []
     shape = '{"id":"{{.Id}}","name":"{{.Name}}","state":"{{.State.Status}}","started":"{{.State.StartedAt}}"}'
-    lines = output_of(["docker", "inspect", "--format", shape, *sorted(names)]).splitlines()
-    return [json.loads(line) for line in lines]
+    told = required_output_of(["docker", "inspect", "--format", shape, *sorted(names)], remedy=ENGINE_REMEDY)
+    return [json.loads(line) for line in told.splitlines()]
 
 
 def node_names() -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from onair_dev import __main__ as program
-from onair_dev import exclusive
+from onair_dev import exclusive, failures
 from onair_dev.cluster import kind
 from onair_dev.console_progress import Step
 from onair_dev.settings import CLUSTER
@@ -32,3 +32,20 @@ def test_nothing_is_deleted_while_another_make_builds(
     monkeypatch.setattr(kind, command, record)
     program.perform(argparse.Namespace(command=command))
     assert held == [True], "the lock that `make up` takes"
+
+
+@pytest.mark.parametrize("command", ["down", "clean"])
+def test_nothing_is_called_deleted_while_docker_is_stopped(
+    command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(exclusive, "CACHE", tmp_path)
+    monkeypatch.setattr(kind, "BUILD", tmp_path / "build")
+    (tmp_path / "build").mkdir()
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\necho 'Cannot connect to the Docker daemon.' >&2; exit 1\n")
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(failures.Failed, match="Cannot connect to the Docker daemon") as failed:
+        program.perform(argparse.Namespace(command=command))
+    assert failed.value.remedy == "start Docker, or give this user access to it (group docker)"
+    assert (tmp_path / "build").exists()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,20 @@ def test_an_empty_image_is_none(
     programs.docker(inspect)
     monkeypatch.setenv("PATH", programs.environment["PATH"])
     assert base_images.has_image(base_images.BASE) is has
+
+
+@pytest.mark.parametrize(
+    ("age_s", "asks"),
+    [(60, False), (2 * 3600, True), (-60, True)],
+    ids=["a minute ago", "two hours ago", "by a clock that was ahead"],
+)
+def test_a_refusal_is_remembered_for_an_hour(
+    programs: ScriptedPrograms, age_s: float, asks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.docker(MISSING)
+    monkeypatch.setenv("PATH", programs.environment["PATH"])
+    refusals = tmp_path / "pulls.json"
+    refusals.write_text(json.dumps({base_images.BASE: time.time() - age_s}))
+    monkeypatch.setattr(base_images, "REFUSALS", refusals)
+    assert base_images.can_pull(base_images.BASE) is asks
+    assert bool(programs.asked()) is asks
