@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from onair_dev.cluster import base_images, chart, images, kind
 from onair_dev.graph import Task
 from onair_dev.preflight import has_cluster
-from onair_dev.settings import NODE_BUILT
+from onair_dev.settings import NODE_BUILT, NODE_PUBLIC
 from onair_dev.tools import cluster_tools, delivery_servers
 
 IMAGES = {
@@ -47,11 +47,11 @@ class Facts:
 def facts() -> Facts:
     """Inspects the cache and the engine, and checks whether the public node image can be pulled."""
     built = frozenset(name for name in images.NAMES if images.was_built(name))
-    node = base_images.has_image(NODE_BUILT) or base_images.has_image(base_images.NODE_PUBLIC)
+    node = base_images.has_image(NODE_BUILT) or base_images.has_image(NODE_PUBLIC)
     return Facts(
         base=base_images.has_image(base_images.BASE),
         node_image=node,
-        node_pullable=base_images.can_pull(base_images.NODE_PUBLIC),
+        node_pullable=base_images.can_pull(NODE_PUBLIC),
         clients=not cluster_tools.absent(cluster_tools.CLIENTS),
         node_programs=not cluster_tools.unbuilt(cluster_tools.NODE),
         control_plane=not cluster_tools.absent(cluster_tools.CONTROL_PLANE),

@@ -25,6 +25,7 @@ from onair_dev.settings import (
     KIND_NODE_OUT,
     NODE_BUILT,
     NODE_PORTS,
+    NODE_PUBLIC,
     PORT_VARIABLES,
     REGISTRY_CONTAINER,
     REGISTRY_PORT,
@@ -202,15 +203,21 @@ def has_cluster() -> bool:
 
 
 def has_node_image() -> bool:
-    """Whether the node image exists, which is the largest part of a first run."""
-    return succeeds(["docker", "image", "inspect", "--format", "{{.Id}}", NODE_BUILT])
+    """Whether a node image exists, built or pulled, which is the largest part of a first run."""
+    inspect = ["docker", "image", "inspect", "--format", "{{.Id}}"]
+    return any(succeeds([*inspect, image]) for image in (NODE_BUILT, NODE_PUBLIC))
+
+
+def images_folder() -> Path:
+    """Returns the folder in which the engine has its images."""
+    return Path(output_of(["docker", "info", "--format", "{{.DockerRootDir}}"]).strip() or "/var/lib/docker")
 
 
 def check_disk() -> None:
     """Checks that there is enough disk space for a first run."""
     if has_cluster() or has_node_image():
         return
-    folders = {"the cache needs": CACHE, "Docker's images need": Path("/var/lib/docker")}
+    folders = {"the cache needs": CACHE, "Docker's images need": images_folder()}
     for what, folder in folders.items():
         existing = next(path for path in (folder, *folder.parents) if path.exists())
         free_gb = shutil.disk_usage(existing).free / 1e9

@@ -11,6 +11,8 @@ KIND_NODE = ROOT / "images/kind-node"
 KIND_NODE_OUT = Path(os.environ.get("KIND_NODE_OUT") or CACHE / "kind-node")
 NODE_BUILT = "kind-node:v1.34.4"
 """Node image that images/kind-node/build builds."""
+NODE_PUBLIC = "kindest/node:v1.34.0"
+"""Node image that is used where it can be pulled."""
 VENV = ROOT / ".venv"
 
 CLUSTER = os.environ.get("ONAIR_CLUSTER", "onair")

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
-from onair_dev.settings import CACHE, KIND_NODE, KIND_NODE_OUT, NODE_BUILT
+from onair_dev.settings import CACHE, KIND_NODE, KIND_NODE_OUT, NODE_BUILT, NODE_PUBLIC
 from onair_dev.subprocesses import output_of, succeeds
 
 BASE = "debian:bookworm-slim"
-NODE_PUBLIC = "kindest/node:v1.34.0"
 PACKAGES_OF = CACHE / "packages-of"
 REFUSALS = CACHE / "pulls.json"
 RETRY_AFTER_S = 3600

@@ -8,12 +8,14 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from onair_dev import preflight
 from onair_dev.failures import Failed, exit_on_failure
 from onair_dev.required_programs import PROGRAMS, ProgramOrigin
+from onair_dev.settings import NODE_BUILT, NODE_PUBLIC
 
 ROOT = Path(__file__).parents[3]
 GIVEN = [each.name for each in PROGRAMS if each.origin in (ProgramOrigin.GIVEN, ProgramOrigin.SYSTEM)]
@@ -74,6 +76,44 @@ def test_the_port_of_the_registry_is_checked_unless_our_registry_has_it(
         assert failed.value.remedy == f"choose another: ONAIR_REGISTRY_PORT={port + 10000}"
         monkeypatch.setattr(preflight, "output_of", lambda _: "0123456789ab")
         preflight.check_ports()
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """No cluster, and a disk that is too small; gives the folder of a `docker` that a test writes."""
+    monkeypatch.setattr(preflight, "CACHE", tmp_path / "not/made/yet")
+    monkeypatch.setattr(preflight, "FREE_GB", 10**9)
+    monkeypatch.setattr(preflight, "has_cluster", lambda: False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def write_docker(folder: Path, script: str) -> None:
+    (folder / "docker").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "docker").chmod(0o755)
+
+
+@pytest.mark.parametrize("image", [NODE_BUILT, NODE_PUBLIC])
+def test_a_machine_with_a_node_image_needs_no_disk_of_a_first_run(image: str, full_disk: Path) -> None:
+    write_docker(full_disk, f'for each; do [ "$each" = {image} ] && exit 0; done; exit 1')
+    # As .ci/run does, which deletes the cluster before it tests
+    preflight.check_disk()
+    write_docker(full_disk, "exit 1")
+    with pytest.raises(Failed, match="the cache needs"):
+        preflight.check_disk()
+
+
+def test_the_disk_of_images_is_where_the_engine_says(
+    full_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = full_disk / "images"
+    images.mkdir()
+    write_docker(full_disk, f'[ "$1" = info ] && echo {images}')
+    free = {images: 1e9}
+    monkeypatch.setattr(preflight, "FREE_GB", 25)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free.get(path, 1e12)))
+    with pytest.raises(Failed, match=f"Docker's images need 25 GB in {images}, but 1 GB are free"):
+        preflight.check_disk()
 
 
 def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
