@@ -30,12 +30,14 @@ ROOMS_INSTALLED = CACHE / f"{CLUSTER}.rooms"
 """Exists while the cluster has a room server: its image may be gone from the engine."""
 KEPT_TAGS = 6
 IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache"}
+GO_LOCK = "requirements/go.txt"
+"""Of the compiler, whose standard library is part of programs in Go."""
 INPUTS = {
-    "mediamtx": ["images/mediamtx"],
-    "livekit": ["images/livekit", "images/servers/livekit-server"],
+    "mediamtx": ["images/mediamtx", GO_LOCK],
+    "livekit": ["images/livekit", "images/servers/livekit-server", GO_LOCK],
     "redis": ["images/redis"],
     "registry": ["images/registry"],
-    "kube-router": ["images/kube-router", "images/servers/kube-router"],
+    "kube-router": ["images/kube-router", "images/servers/kube-router", GO_LOCK],
     "encoder": ["images/encoder", "images/web", "requirements/encoder.txt", "crds/onair_crds"],
     "api": ["images/api", "requirements/api.txt", "crds/onair_crds", "crds/manifests", "api/onair_api"],
     "ingest": ["images/ingest", "requirements/ingest.txt", "crds/onair_crds"],

@@ -1,5 +1,6 @@
 """The servers that tests deliver to, and their network plugin: built from their modules into the cache."""
 
+import hashlib
 from pathlib import Path
 
 from onair_dev.console_progress import Step
@@ -15,7 +16,16 @@ PACKAGES = {
 }
 NETWORK_PLUGIN = "kube-router"
 """Runs in an image of its own (images/kube-router), with which it is built."""
+GO_LOCK = ROOT / "requirements/go.txt"
+"""Of the compiler, whose standard library is part of every server."""
 BUILT = CACHE / "servers"
+FIRST_TAGS = {
+    "kube-router": "dbd4fbbb00b0",
+    "livekit-server": "e0e387ca96a6",
+    "toxiproxy-server": "c1f2ec6df65a",
+    "versitygw": "3915cbdc08b8",
+}
+"""Of inputs from which servers were built before the names of their folders had tags."""
 
 
 def version_of(name: str) -> str:
@@ -28,9 +38,20 @@ def version_of(name: str) -> str:
     raise Failed(f"images/servers/{name}/go.mod does not name {module}")
 
 
+def tag_of(name: str) -> str:
+    """Hashes what a server is built from: its module, with all that it requires, and the compiler."""
+    digest = hashlib.sha256()
+    for file in (MODULES / name / "go.mod", MODULES / name / "go.sum", GO_LOCK):
+        digest.update(f"{file.name}\0{file.stat().st_size}\0".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 def path_of(name: str) -> Path:
-    """Returns the path of the built program."""
-    return BUILT / version_of(name) / name
+    """Returns the path of the program that is built from the present inputs."""
+    version, tag = version_of(name), tag_of(name)
+    # Caches have programs of these inputs in folders without a tag: nobody has to build them again
+    return BUILT / (version if tag == FIRST_TAGS.get(name) else f"{version}-{tag}") / name
 
 
 def absent() -> list[str]:
