@@ -15,6 +15,7 @@ from onair_dev.exclusive import exclusive
 from onair_dev.failures import exit_on_failure
 from onair_dev.graph import run_all
 from onair_dev.settings import CLUSTER, url
+from onair_dev.tools import cluster_tools
 
 PARTS = {
     "up": "the local cluster",
@@ -116,6 +117,8 @@ def only_one() -> AbstractContextManager[None]:
 def build(what: str) -> None:
     """Runs the tasks of one command."""
     with only_one():
+        if plans.builds_cluster_tools(what):
+            cluster_tools.discard_stale()
         known = plans.facts()
         tasks = plans.of(what, known)
         of = len(tasks) + 2 if what == "demo" else len(tasks)

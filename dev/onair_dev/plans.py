@@ -170,3 +170,8 @@ def of(what: str, known: Facts) -> list[Task]:
             return environment(known, rooms=known.rooms or images.ROOMS in known.images)
         case _:
             raise ValueError(what)
+
+
+def builds_cluster_tools(what: str) -> bool:
+    """Whether a command builds the cluster's programs: all do but those of our images."""
+    return any(task.name == "clients" for task in of(what, Facts()))

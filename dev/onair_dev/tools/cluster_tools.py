@@ -7,7 +7,7 @@ from onair_dev import required_programs as programs
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import KIND_NODE, KIND_NODE_OUT
-from onair_dev.subprocesses import output_of
+from onair_dev.subprocesses import output_of, required_output_of
 
 CLIENTS = ("kind", "helm", "kubectl")
 CONTROL_PLANE = ("etcd", "kube-apiserver")
@@ -16,6 +16,11 @@ NODE = (
     *("kubectl", "etcd", "coredns", "pause"),
 )
 """Programs of a node image."""
+
+
+def discard_stale() -> None:
+    """Deletes what was built of programs and of a node image from other inputs than the present ones."""
+    required_output_of([KIND_NODE / "discard"], env={"KIND_NODE_OUT": str(KIND_NODE_OUT)})
 
 
 def build(current: Step, names: tuple[str, ...]) -> None:

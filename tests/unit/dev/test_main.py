@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from onair_dev import __main__ as program
-from onair_dev import exclusive, failures
+from onair_dev import exclusive, failures, plans
 from onair_dev.cluster import kind
 from onair_dev.console_progress import Step
 from onair_dev.settings import CLUSTER
+from onair_dev.tools import cluster_tools
 
 
 @pytest.mark.parametrize("command", ["down", "clean"])
@@ -49,3 +50,28 @@ def test_nothing_is_called_deleted_while_docker_is_stopped(
         program.perform(argparse.Namespace(command=command))
     assert failed.value.remedy == "start Docker, or give this user access to it (group docker)"
     assert (tmp_path / "build").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "steps"),
+    [
+        (argparse.Namespace(command="prepare", part="test"), ["discard", "look", "run"]),
+        (argparse.Namespace(command="images"), ["look", "run"]),
+    ],
+    ids=["test", "images"],
+)
+def test_what_other_inputs_made_is_gone_before_a_look_at_what_is_missing(
+    options: argparse.Namespace, steps: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done: list[str] = []
+
+    def look() -> plans.Facts:
+        done.append("look")
+        return plans.Facts()
+
+    monkeypatch.setattr(exclusive, "CACHE", tmp_path)
+    monkeypatch.setattr(cluster_tools, "discard_stale", lambda: done.append("discard"))
+    monkeypatch.setattr(plans, "facts", look)
+    monkeypatch.setattr(program, "run_all", lambda *_: done.append("run"))
+    program.perform(options)
+    assert done == steps

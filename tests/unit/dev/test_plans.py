@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onair_dev.graph import minutes, remaining_s
-from onair_dev.plans import Facts, of
+from onair_dev.plans import Facts, builds_cluster_tools, of
 
 ROOT = Path(__file__).parents[3]
 NOTHING = Facts(
@@ -77,3 +77,9 @@ def test_the_room_server_is_built_by_one_task_at_a_time(what: str) -> None:
     servers = next(task for task in of(what, NOTHING) if task.name == "servers")
     assert "image livekit" in servers.needs
     assert any(task.name == "image livekit" for task in of(what, NOTHING))
+
+
+def test_only_commands_that_build_the_clusters_programs_discard_old_ones() -> None:
+    """`make images` would leave a cluster without its kubectl."""
+    commands = ("images", "refresh", "tools", "integration", "soak", "test", "bench", "up", "demo")
+    assert [each for each in commands if not builds_cluster_tools(each)] == ["images", "refresh"]

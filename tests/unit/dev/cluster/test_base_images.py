@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 from onair_dev.cluster import base_images
 
-BUILD = Path(__file__).parents[4] / "images/kind-node/build"
+KIND_NODE = Path(__file__).parents[4] / "images/kind-node"
 MISSING = 'echo; echo "No such image" >&2; exit 1'
 EMPTY, WHOLE = "echo 0", "echo 129097295"
 
@@ -42,9 +44,11 @@ class ScriptedPrograms:
             "docker", f'case "$1 $2" in\n"image inspect") {inspect} ;;\n"image ls") ;;\n*) {record} ;;\nesac'
         )
 
-    def build(self, *steps: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def build(
+        self, *steps: str, kind_node: Path = KIND_NODE, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["bash", str(BUILD), *steps],
+            ["bash", str(kind_node / "build"), *steps],
             env={**self.environment, **variables},
             capture_output=True,
             text=True,
@@ -121,3 +125,42 @@ def test_a_refusal_is_remembered_for_an_hour(
     monkeypatch.setattr(base_images, "REFUSALS", refusals)
     assert base_images.can_pull(base_images.BASE) is asks
     assert bool(programs.asked()) is asks
+
+
+def hashed(function: str, kind_node: Path = KIND_NODE) -> str:
+    """What a function of images/kind-node/inputs prints."""
+    script = f'source "$0/env"; source "$0/inputs"; {function}'
+    told = subprocess.run(["bash", "-c", script, kind_node], capture_output=True, text=True, check=True)
+    return told.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("step", "label", "exists"),
+    [
+        ("os", "os_inputs", True),
+        ("os", "echo", False),
+        ("node", "node_inputs", True),
+        ("node", "os_inputs", False),
+        ("node", "echo", False),
+    ],
+)
+def test_an_image_of_a_node_is_made_anew_unless_its_label_is_of_the_present_inputs(
+    programs: ScriptedPrograms, step: str, label: str, exists: bool
+) -> None:
+    programs.docker(inspect=f"echo {hashed(label)}")
+    assert (f"== {step}: exists" in programs.build(step).stdout) is exists
+
+
+def test_a_node_image_of_the_first_inputs_has_a_label_of_less(
+    programs: ScriptedPrograms, tmp_path: Path
+) -> None:
+    copy = tmp_path / "kind-node"
+    shutil.copytree(KIND_NODE, copy, ignore=shutil.ignore_patterns("out"))
+    inputs = copy / "inputs"
+    first = re.sub("^first=.*", f"first={hashed('node_inputs')}", inputs.read_text(), flags=re.MULTILINE)
+    inputs.write_text(first)
+    programs.docker(inspect=f"echo {hashed('inputs image')}")
+    assert "== node: exists" in programs.build("node", kind_node=copy).stdout
+    with (copy / "tools/go.mod").open("a") as module:
+        module.write("// a dependency with a fix\n")
+    assert "== node: exists" not in programs.build("node", kind_node=copy).stdout
