@@ -45,13 +45,13 @@ class Facts:
 
 
 def facts() -> Facts:
-    """Inspects the cache and the engine, and checks whether the public node image can be pulled."""
+    """Inspects the cache and the engine, and whether the public node image is there or can be pulled."""
     built = frozenset(name for name in images.NAMES if images.was_built(name))
     node = base_images.has_image(NODE_BUILT) or base_images.has_image(NODE_PUBLIC)
     return Facts(
         base=base_images.has_image(base_images.BASE),
         node_image=node,
-        node_pullable=base_images.can_pull(NODE_PUBLIC),
+        node_pullable=base_images.has_public_node(),
         clients=not cluster_tools.absent(cluster_tools.CLIENTS),
         node_programs=not cluster_tools.unbuilt(cluster_tools.NODE),
         control_plane=not cluster_tools.absent(cluster_tools.CONTROL_PLANE),

@@ -51,6 +51,14 @@ def pull(current: Step, image: str) -> bool:
     return True
 
 
+def has_public_node() -> bool:
+    """Whether nodes are of kind's public image: the engine has it, or can pull it and none was built.
+
+    One that was built stays once the registry responds again: for another one, the cluster would be deleted.
+    """
+    return has_image(NODE_PUBLIC) or (not has_image(NODE_BUILT) and can_pull(NODE_PUBLIC))
+
+
 def _refusals() -> dict[str, float]:
     known: dict[str, float] = json.loads(REFUSALS.read_text()) if REFUSALS.exists() else {}
     return known
@@ -103,7 +111,7 @@ def node_os_task(current: Step) -> None:
 
 def node_image_task(current: Step) -> None:
     """Pulls kind's public node image, or builds one from the programs and system built before."""
-    if pull(current, NODE_PUBLIC):
+    if has_public_node() and pull(current, NODE_PUBLIC):
         current.detail = NODE_PUBLIC
         return
     build(current, "building a node image", "system", "node")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from onair_dev.cluster import base_images
+from onair_dev.settings import NODE_BUILT, NODE_PUBLIC
 
 KIND_NODE = Path(__file__).parents[4] / "images/kind-node"
 MISSING = 'echo; echo "No such image" >&2; exit 1'
@@ -164,3 +165,29 @@ def test_a_node_image_of_the_first_inputs_has_a_label_of_less(
     with (copy / "tools/go.mod").open("a") as module:
         module.write("// a dependency with a fix\n")
     assert "== node: exists" not in programs.build("node", kind_node=copy).stdout
+
+
+@pytest.mark.parametrize(
+    ("has", "public", "asks"),
+    [
+        ([], True, True),
+        ([NODE_BUILT], False, False),
+        ([NODE_PUBLIC], True, False),
+        ([NODE_BUILT, NODE_PUBLIC], True, False),
+    ],
+    ids=["none", "built", "pulled", "both"],
+)
+def test_a_node_image_that_was_built_stays_once_the_public_one_can_be_pulled(
+    programs: ScriptedPrograms,
+    has: list[str],
+    public: bool,
+    asks: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    among = " || ".join(["false", *(f'[ "${{@: -1}}" = {each} ]' for each in has)])
+    programs.docker(inspect=f"if {among}; then {WHOLE}; else {MISSING}; fi")
+    monkeypatch.setenv("PATH", programs.environment["PATH"])
+    monkeypatch.setattr(base_images, "REFUSALS", tmp_path / "pulls.json")
+    assert base_images.has_public_node() is public
+    assert bool(programs.asked()) is asks
