@@ -14,7 +14,7 @@ from onair_dev.console_progress import Progress
 from onair_dev.exclusive import exclusive
 from onair_dev.failures import exit_on_failure
 from onair_dev.graph import run_all
-from onair_dev.settings import CLUSTER, url
+from onair_dev.settings import url
 from onair_dev.tools import cluster_tools
 
 PARTS = {
@@ -110,8 +110,8 @@ def perform(options: argparse.Namespace) -> None:
 
 
 def only_one() -> AbstractContextManager[None]:
-    """Lets one command at a time build or delete the cluster and its images on this machine."""
-    return exclusive(CLUSTER, "builds or deletes this cluster")
+    """Lets one command at a time build or delete what all clusters share: programs, images, the registry."""
+    return exclusive("onair", "builds or deletes a cluster or images")
 
 
 def build(what: str) -> None:
@@ -121,6 +121,11 @@ def build(what: str) -> None:
             cluster_tools.discard_stale()
         known = plans.facts()
         tasks = plans.of(what, known)
+        if any(task.name == "cluster" for task in tasks):
+            from onair_dev.cluster import kind
+
+            # Before images are built, which may take long
+            kind.check_ours()
         of = len(tasks) + 2 if what == "demo" else len(tasks)
         run_all(f"make {what}", tasks, of)
 

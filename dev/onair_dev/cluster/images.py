@@ -29,6 +29,7 @@ ROOMS = "livekit"
 ROOMS_INSTALLED = CACHE / f"{CLUSTER}.rooms"
 """Exists while the cluster has a room server: its image may be gone from the engine."""
 KEPT_TAGS = 6
+LABEL = "dev.onair.image"
 IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 GO_LOCK = "requirements/go.txt"
 """Of the compiler, whose standard library is part of programs in Go."""
@@ -113,7 +114,7 @@ def build(current: Step, wanted: Image) -> None:
         with tarfile.open(context, "a") as tar:
             tar.add(made, made.name)
     dockerfile = f"images/{wanted.name}/Dockerfile"
-    command = ["docker", "build", "--network", "host", "--label", f"dev.onair.image={wanted.name}"]
+    command = ["docker", "build", "--network", "host", "--label", f"{LABEL}={wanted.name}"]
     try:
         current.run(
             f"building {wanted.name}",
@@ -194,4 +195,5 @@ def remove_all() -> None:
     for name in output_of(["docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}"]).split():
         if name.startswith("onair/"):
             output_of(["docker", "image", "rm", name])
-    output_of(["docker", "image", "prune", "--force"], timeout_s=300)
+    # Untagged images of other projects stay
+    output_of(["docker", "image", "prune", "--force", "--filter", f"label={LABEL}"], timeout_s=300)

@@ -1,4 +1,8 @@
-"""The local kind cluster: created once, restarted after a stop, and recreated if it does not recover."""
+"""The local kind cluster: created once, restarted after a stop, and recreated if it does not recover.
+
+All users of a Docker daemon see its containers. Those of a running cluster are removed only if they were
+created with this user's cache, where the stamp is.
+"""
 
 import hashlib
 import json
@@ -31,8 +35,11 @@ from onair_dev.subprocesses import Cancelled, output_of, required_output_of, run
 from onair_dev.tools.cluster_tools import program
 
 STAMP = CACHE / f"{CLUSTER}.cluster"
+"""Identifies the cluster that was created with this cache; UNFINISHED while one is created or deleted."""
+UNFINISHED = "{}"
 REVIVE_S = 90
 PULL_ATTEMPTS = 3
+IN_USE = ("running", "paused", "restarting")
 INOTIFY = {"fs.inotify.max_user_instances": 1024, "fs.inotify.max_user_watches": 524288}
 CERTS_D = "/etc/containerd/certs.d"
 
@@ -69,21 +76,22 @@ def fingerprint(node_image: str) -> str:
 
 def delete(current: Step, why: str) -> None:
     """Removes the cluster's containers; their images and the registry stay."""
-    STAMP.unlink(missing_ok=True)
-    images.ROOMS_INSTALLED.unlink(missing_ok=True)
-    KUBECONFIG.unlink(missing_ok=True)
+    write(STAMP, UNFINISHED)
     remove = ["docker", "rm", "--force", "--volumes", *node_names()]
     current.run(f"deleting the cluster ({why})", "cluster-delete", remove)
+    for file in (images.ROOMS_INSTALLED, KUBECONFIG, STAMP):
+        file.unlink(missing_ok=True)
 
 
 def create(current: Step, node_image: str) -> None:
-    """Creates the cluster; the stamp is written last, so that an incomplete cluster is detected."""
+    """Creates the cluster; its stamp is UNFINISHED until then, so that an incomplete cluster is detected."""
     for name, least in INOTIFY.items():
         file = Path("/proc/sys", name.replace(".", "/"))
         if os.access(file, os.W_OK) and int(file.read_text()) < least:
             file.write_text(str(least))
     wanted = CACHE / f"{CLUSTER}.kind.json"
     write(wanted, config())
+    write(STAMP, UNFINISHED)
     command: list[str | Path] = [
         program("kind"),
         "create",
@@ -103,12 +111,42 @@ def create(current: Step, node_image: str) -> None:
     write(STAMP, json.dumps({"id": containers()[0]["id"], "fingerprint": fingerprint(node_image)}))
 
 
+def stamp() -> dict[str, str] | None:
+    """Returns what identifies the cluster that was created with this cache: None if there is none."""
+    known: dict[str, str] | None = json.loads(STAMP.read_text()) if STAMP.exists() else None
+    return known
+
+
+def is_foreign(nodes: list[dict[str, str]]) -> bool:
+    """Whether these nodes are a cluster in use that was not created with this cache.
+
+    One that is stopped is in nobody's use: a cache may be lost, and the containers of its cluster left.
+    """
+    in_use = bool(nodes) and all(node["state"] in IN_USE for node in nodes)
+    known = stamp()
+    return in_use and (known is None or known.get("id", nodes[0]["id"]) != nodes[0]["id"])
+
+
+def check_ours() -> None:
+    """Checks that no other user's cluster has the name.
+
+    Raises:
+        Failed: one has, and is in use.
+    """
+    if is_foreign(containers()):
+        raise Failed(
+            f'a cluster "{CLUSTER}" is running that was not created with {CACHE}, but by another user or root',
+            "another name and other ports (ONAIR_CLUSTER, ONAIR_API_PORT and more, see `make help`),"
+            " or `make down`, which deletes it",
+        )
+
+
 def is_complete(nodes: list[dict[str, str]], node_image: str) -> bool:
     """Whether these nodes are a complete cluster with the current configuration."""
-    if len(nodes) != len(NODES) or not STAMP.exists():
+    known = stamp()
+    if len(nodes) != len(NODES) or not known:
         return False
-    stamp: dict[str, str] = json.loads(STAMP.read_text())
-    return stamp["id"] == nodes[0]["id"] and stamp["fingerprint"] == fingerprint(node_image)
+    return known["id"] == nodes[0]["id"] and known["fingerprint"] == fingerprint(node_image)
 
 
 def revive(current: Step) -> bool:
@@ -183,6 +221,7 @@ def wait_for_system(current: Step) -> None:
 def cluster_task(current: Step) -> None:
     """Creates or restarts the cluster, and waits until it is ready."""
     node_image = base_images.node_image()
+    check_ours()
     nodes = containers()
     current.outcome = "exists"
     if nodes and not is_complete(nodes, node_image):

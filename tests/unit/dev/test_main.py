@@ -12,19 +12,21 @@ from onair_dev import __main__ as program
 from onair_dev import exclusive, failures, plans
 from onair_dev.cluster import kind
 from onair_dev.console_progress import Step
-from onair_dev.settings import CLUSTER
 from onair_dev.tools import cluster_tools
 
 
+@pytest.mark.parametrize("cluster", ["onair", "another"])
 @pytest.mark.parametrize("command", ["down", "clean"])
 def test_nothing_is_deleted_while_another_make_builds(
-    command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    command: str, cluster: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """Of whichever cluster: programs, images and the registry are for all of them."""
+    monkeypatch.setattr(program, "CLUSTER", cluster, raising=False)
     monkeypatch.setattr(exclusive, "CACHE", tmp_path)
     held: list[bool] = []
 
     def record(_: Step) -> None:
-        with (tmp_path / f"{CLUSTER}.lock").open("w") as lock:
+        with (tmp_path / "onair.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

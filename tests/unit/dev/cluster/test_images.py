@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from onair_dev.cluster import base_images, images
+from onair_dev.settings import ROOT
 
 
 def test_a_refresh_gives_every_image_another_tag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,3 +33,29 @@ def test_an_edit_while_images_are_built_waits_for_the_next_command(
     built = images.image("edited")
     page.write_text("after")
     assert images.image("edited") == built
+
+
+def test_what_builds_leave_untagged_can_be_told_from_other_projects_images(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    commands: list[list[str]] = []
+
+    def output_of(command: list[str], **_: object) -> str:
+        commands.append(command)
+        return ""
+
+    monkeypatch.setattr(images, "output_of", output_of)
+    images.remove_all()
+    pruning = [command for command in commands if "prune" in command]
+    assert [command[-2:] for command in pruning] == [["--filter", f"label={images.LABEL}"]]
+
+
+@pytest.mark.parametrize("name", sorted(images.INPUTS))
+def test_stages_that_no_other_begins_with_have_our_label(name: str) -> None:
+    """They are left untagged; the last stage gets the label and its tag from the build."""
+    first, *others = (ROOT / f"images/{name}/Dockerfile").read_text().split("\nFROM ")[1:]
+    *stages, _ = [first, *others]
+    for stage in stages:
+        stage_name = stage.splitlines()[0].split(" AS ")[1]
+        is_base = any(each.split()[0] == stage_name for each in others)
+        assert is_base or f"\nLABEL {images.LABEL}=" in stage, stage_name

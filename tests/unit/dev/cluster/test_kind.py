@@ -1,0 +1,109 @@
+"""Whose cluster it is that a name finds, and what may be done with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onair_dev.cluster import kind
+from onair_dev.console_progress import Step
+from onair_dev.failures import Failed
+from onair_dev.settings import NODES
+
+RUNNING, STOPPED = "running", "exited"
+
+
+class Machine:
+    """A Docker daemon with the nodes of one cluster, and this user's cache."""
+
+    def __init__(self, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.nodes: list[dict[str, str]] = []
+        self.interrupted_at = ""
+        self.done: list[str] = []
+        self.revives = True
+        monkeypatch.setattr(kind, "CACHE", cache)
+        monkeypatch.setattr(kind, "STAMP", cache / "onair.cluster")
+        monkeypatch.setattr(kind, "KUBECONFIG", cache / "onair.kubeconfig")
+        monkeypatch.setattr(kind.images, "ROOMS_INSTALLED", cache / "onair.rooms")
+        monkeypatch.setattr(kind, "INOTIFY", {})
+        monkeypatch.setattr(kind, "containers", lambda: list(self.nodes))
+        monkeypatch.setattr(kind, "node_names", lambda: [node["name"] for node in self.nodes])
+        monkeypatch.setattr(kind, "program", Path)
+        monkeypatch.setattr(kind, "fingerprint", lambda _: "as configured")
+        monkeypatch.setattr(kind.base_images, "node_image", lambda: "node")
+        monkeypatch.setattr(kind, "revive", lambda _: self.revives)
+        for later in ("connect", "wait_for_system"):
+            monkeypatch.setattr(kind, later, lambda *_: None)
+        monkeypatch.setattr(kind, "kubectl", lambda *_: "v1.34.0")
+        monkeypatch.setattr(Step, "run", self._run)
+
+    def _run(self, _: str, log_name: str, command: list[str], **__: object) -> None:
+        self.done.append(log_name)
+        if log_name == "cluster-delete":
+            self.nodes = []
+        elif log_name == "cluster":
+            self.nodes = nodes("ours", RUNNING)
+        if log_name == self.interrupted_at:
+            raise KeyboardInterrupt
+
+    def make_cluster(self) -> list[str]:
+        """Runs the task; returns what it did to the cluster."""
+        self.done.clear()
+        kind.cluster_task(Step("cluster"))
+        return self.done
+
+    def interrupt(self, at: str) -> None:
+        self.interrupted_at = at
+        with pytest.raises(KeyboardInterrupt):
+            self.make_cluster()
+        self.interrupted_at = ""
+
+
+def nodes(whose: str, state: str) -> list[dict[str, str]]:
+    return [{"id": f"{whose}-{n}", "name": f"onair-{n}", "state": state} for n in range(len(NODES))]
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(tmp_path, monkeypatch)
+
+
+def test_a_cluster_that_exists_is_kept(machine: Machine) -> None:
+    assert machine.make_cluster() == ["cluster"]
+    assert machine.make_cluster() == []
+
+
+@pytest.mark.parametrize("state", [RUNNING, "paused"])
+@pytest.mark.parametrize("before", [False, True], ids=["a fresh cache", "a cache of an earlier cluster"])
+def test_a_cluster_in_use_by_somebody_else_is_not_deleted(machine: Machine, state: str, before: bool) -> None:
+    if before:
+        machine.make_cluster()
+    machine.nodes = nodes("theirs", state)
+    with pytest.raises(Failed, match="running that was not created with") as failed:
+        machine.make_cluster()
+    assert machine.done == []
+    assert "ONAIR_CLUSTER" in failed.value.remedy
+    assert "make down" in failed.value.remedy
+
+
+def test_a_stopped_cluster_of_a_lost_cache_is_replaced(machine: Machine) -> None:
+    machine.nodes = nodes("lost", STOPPED)
+    assert machine.make_cluster() == ["cluster-delete", "cluster"]
+
+
+@pytest.mark.parametrize("at", ["cluster", "cluster-delete"])
+def test_a_half_made_or_half_deleted_cluster_of_ones_own_is_replaced(machine: Machine, at: str) -> None:
+    machine.revives = False
+    if at == "cluster-delete":
+        machine.make_cluster()
+    machine.interrupt(at)
+    machine.nodes = nodes("half", RUNNING)
+    assert machine.make_cluster() == ["cluster-delete", "cluster"]
+
+
+def test_a_cluster_that_is_deleted_on_request_may_be_anybodys(machine: Machine) -> None:
+    machine.nodes = nodes("theirs", RUNNING)
+    kind.delete(Step("down"), "requested")
+    assert machine.nodes == []
+    assert machine.make_cluster() == ["cluster"]
