@@ -14,7 +14,7 @@ def main() -> None:
     # Not at the top: an older Python cannot parse these modules and would print a traceback.
     from onair_dev import preflight, required_programs, venv
     from onair_dev.exclusive import exclusive
-    from onair_dev.failures import exit_on_failure
+    from onair_dev.failures import exit_on_failure, interrupt_when_ended
 
     command = sys.argv[1]
     os.environ.update(required_programs.trust())
@@ -22,6 +22,7 @@ def main() -> None:
     def say(doing: str) -> None:
         print(f"      {doing}", file=sys.stderr, flush=True)
 
+    interrupt_when_ended()
     with exit_on_failure(), exclusive("bootstrap", "prepares this machine"):
         if command == "venv":
             preflight.check_platform()

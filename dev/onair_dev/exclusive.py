@@ -4,24 +4,34 @@ import contextlib
 import fcntl
 import sys
 from collections.abc import Iterator
+from typing import IO
 
 from onair_dev.settings import CACHE
+
+_HELD_TO_THE_END: list[IO[str]] = []
+"""Locks of an interrupted process: its threads and commands may still be ending."""
 
 
 @contextlib.contextmanager
 def exclusive(name: str, doing: str) -> Iterator[None]:
     """Holds a lock of this user, after waiting for any other `make` that holds it.
 
-    The kernel releases it when its process ends, however that ends.
+    The kernel releases it when its process ends, however that ends; an interruption keeps it until then.
 
     Args:
         doing: what the other one does, for the message while it is waited for.
     """
     CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / f"{name}.lock").open("w") as lock:
+    with contextlib.ExitStack() as at_the_end:
+        lock = at_the_end.enter_context((CACHE / f"{name}.lock").open("w"))
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             print(f"another `make` {doing}; waiting for it", file=sys.stderr, flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        except KeyboardInterrupt:
+            _HELD_TO_THE_END.append(lock)
+            at_the_end.pop_all()
+            raise

@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 from onair_dev.settings import LOGS, ROOT
 
@@ -19,6 +21,28 @@ class Failed(Exception):
     def __init__(self, why: str, remedy: str = "", log: Path | None = None) -> None:
         super().__init__(why)
         self.why, self.remedy, self.log = why, remedy, log
+
+
+ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+"""Sent by `make` when it is ended, and by a terminal that is closed."""
+
+
+def interrupt_when_ended() -> None:
+    """Turns the first of the signals that would end this process into what Ctrl-C does; more are ignored.
+
+    Commands run in sessions of their own: they would go on without the process that holds their lock.
+    """
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        for each in ENDINGS:
+            # No SIG_IGN, which commands would inherit
+            signal.signal(each, lambda *_: None)
+        raise KeyboardInterrupt
+
+    for each in ENDINGS:
+        # nohup has SIGHUP ignored
+        if signal.getsignal(each) is not signal.SIG_IGN:
+            signal.signal(each, interrupt)
 
 
 @contextlib.contextmanager

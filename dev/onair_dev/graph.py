@@ -98,7 +98,9 @@ def run_all(command: str, tasks: Sequence[Task], of: int | None = None) -> None:
                 subprocesses.terminate_all()
                 raise
     finally:
-        subprocesses.allow_new()
+        # A second Ctrl-C ends the wait for tasks that would go on with their next command
+        if run.has_ended():
+            subprocesses.allow_new()
 
 
 class _Run:
@@ -109,13 +111,19 @@ class _Run:
         """Of those that are done."""
         self._started: dict[str, float] = {}
         self._lock = threading.Lock()
+        self._submitted: list[Future[None]] = []
+
+    def has_ended(self) -> bool:
+        """Whether no task is running, or about to."""
+        return all(each.done() for each in self._submitted)
 
     def all(self, progress: Progress, pool: ThreadPoolExecutor) -> None:
         running: set[Future[None]] = set()
         while running or len(self._took_s) < len(self._tasks):
             for task in ready(self._tasks, self._took_s, self._started)[: PARALLEL_TASKS - len(running)]:
                 self._started[task.name] = monotonic()
-                running.add(pool.submit(self._one, progress, task))
+                self._submitted.append(pool.submit(self._one, progress, task))
+                running.add(self._submitted[-1])
             ended, running = wait(running, return_when=FIRST_COMPLETED)
             for each in ended:
                 each.result()

@@ -47,9 +47,7 @@ def run_logged(
         Failed: the command could not be started, or its exit code is not 0.
         Cancelled: another step failed, before or while it ran.
     """
-    cancelled = Cancelled(f"{doing}: cancelled, as another step failed")
-    if _CANCELLED.is_set():
-        raise cancelled
+    check_cancelled(doing)
     LOGS.mkdir(parents=True, exist_ok=True)
     log = log_of(log_name)
     with contextlib.ExitStack() as files:
@@ -76,8 +74,10 @@ def run_logged(
             _RUNNING.discard(process)
             if process.poll() is None:
                 _terminate(process)
-    if code != 0 and _CANCELLED.is_set():
-        raise cancelled
+                # Nobody may take the lock while it still writes
+                process.wait()
+    if code != 0:
+        check_cancelled(doing)
     if code != 0:
         raise Failed(f"{doing}: exit code {code}: {last_line(log)}", remedy, log)
 
@@ -92,6 +92,26 @@ def terminate_all() -> None:
     _CANCELLED.set()
     for process in list(_RUNNING):
         _terminate(process)
+
+
+def check_cancelled(doing: str) -> None:
+    """Checks that commands may still run.
+
+    Raises:
+        Cancelled: another step failed, or the user has interrupted all of them.
+    """
+    if _CANCELLED.is_set():
+        raise Cancelled(f"{doing}: cancelled, as another step failed")
+
+
+def pause(duration_s: float) -> None:
+    """Waits before something is looked at again.
+
+    Raises:
+        Cancelled: another step failed, or the user has interrupted all of them, before or meanwhile.
+    """
+    _CANCELLED.wait(duration_s)
+    check_cancelled("waiting")
 
 
 def allow_new() -> None:

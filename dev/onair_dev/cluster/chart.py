@@ -13,7 +13,7 @@ from onair_dev.cluster.nodes import ENV, kubectl, pods_ready
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import LOGS, NAMESPACE, NODE_PORTS, RELEASE, ROOT, UDP_NODE_PORTS, url
-from onair_dev.subprocesses import output_of
+from onair_dev.subprocesses import output_of, pause
 from onair_dev.tools.cluster_tools import program
 
 CHART = ROOT / "charts/onair"
@@ -115,7 +115,7 @@ def wait_ready(current: Step) -> int:
         if time.monotonic() > deadline:
             report_pods()
             raise Failed(f"pods of {NAMESPACE} do not become ready", "see build/logs/pods.log")
-        time.sleep(0.5)
+        pause(0.5)
     return count
 
 
@@ -128,7 +128,7 @@ def wait_for_response(current: Step) -> None:
             raise Failed(
                 f"no response from {url()}", "the port may be in use: choose another with ONAIR_API_PORT"
             )
-        time.sleep(0.2)
+        pause(0.2)
 
 
 def responds() -> bool:

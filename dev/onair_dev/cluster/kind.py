@@ -31,7 +31,15 @@ from onair_dev.settings import (
     REGISTRY_CONTAINER,
     UDP_NODE_PORTS,
 )
-from onair_dev.subprocesses import Cancelled, output_of, required_output_of, run_logged, succeeds
+from onair_dev.subprocesses import (
+    Cancelled,
+    check_cancelled,
+    output_of,
+    pause,
+    required_output_of,
+    run_logged,
+    succeeds,
+)
 from onair_dev.tools.cluster_tools import program
 
 STAMP = CACHE / f"{CLUSTER}.cluster"
@@ -76,6 +84,7 @@ def fingerprint(node_image: str) -> str:
 
 def delete(current: Step, why: str) -> None:
     """Removes the cluster's containers; their images and the registry stay."""
+    check_cancelled(f"deleting the cluster ({why})")
     write(STAMP, UNFINISHED)
     remove = ["docker", "rm", "--force", "--volumes", *node_names()]
     current.run(f"deleting the cluster ({why})", "cluster-delete", remove)
@@ -135,7 +144,7 @@ def check_ours() -> None:
     """
     if is_foreign(containers()):
         raise Failed(
-            f'a cluster "{CLUSTER}" is running that was not created with {CACHE}, but by another user or root',
+            f'a cluster "{CLUSTER}" is running that was not created with {CACHE}, but by another user',
             "another name and other ports (ONAIR_CLUSTER, ONAIR_API_PORT and more, see `make help`),"
             " or `make down`, which deletes it",
         )
@@ -165,7 +174,7 @@ def revive(current: Step) -> bool:
     while not nodes_report():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.5)
+        pause(0.5)
     return True
 
 
@@ -205,7 +214,7 @@ def pull_all(node: str, images: list[Image]) -> None:
             except Failed:
                 if attempt == PULL_ATTEMPTS:
                     raise
-                time.sleep(attempt)
+                pause(attempt)
 
 
 def wait_for_system(current: Step) -> None:
@@ -215,7 +224,7 @@ def wait_for_system(current: Step) -> None:
     while not pods_ready("kube-system"):
         if time.monotonic() > deadline:
             raise Failed("the pods of kube-system do not become ready", "make down, then retry")
-        time.sleep(0.5)
+        pause(0.5)
 
 
 def cluster_task(current: Step) -> None:

@@ -9,7 +9,7 @@ from onair_dev.cluster.images import Image, ensure_image
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import REGISTRY_CONTAINER, REGISTRY_PORT
-from onair_dev.subprocesses import output_of, succeeds
+from onair_dev.subprocesses import output_of, pause, succeeds
 
 VOLUME = "onair-registry"
 HOST = f"localhost:{REGISTRY_PORT}"
@@ -49,7 +49,7 @@ def _start(current: Step) -> None:
     while not responds():
         if time.monotonic() > deadline:
             raise Failed(f"no registry responds on {HOST}", f"docker logs {REGISTRY_CONTAINER}")
-        time.sleep(0.1)
+        pause(0.1)
 
 
 def connect_to(network: str) -> None:

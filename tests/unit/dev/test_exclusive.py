@@ -47,3 +47,19 @@ def test_the_lock_of_a_dead_process_is_no_obstacle(monkeypatch: pytest.MonkeyPat
     (tmp_path / "bootstrap.lock").touch()
     with exclusive("bootstrap", "prepares this machine"):
         pass
+
+
+def test_an_interrupted_make_holds_the_lock_until_its_process_ends(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its threads may still be ending."""
+    monkeypatch.setattr(module, "CACHE", tmp_path)
+    held: list[IO[str]] = []
+    monkeypatch.setattr(module, "_HELD_TO_THE_END", held)
+    with pytest.raises(KeyboardInterrupt), exclusive("onair", "builds"):
+        raise KeyboardInterrupt
+    with (tmp_path / "onair.lock").open("w") as lock:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held.pop().close()
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

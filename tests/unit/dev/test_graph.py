@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from onair_dev import graph
+from onair_dev import graph, subprocesses
 from onair_dev.console_progress import Progress, Step
 from onair_dev.failures import Failed
 from onair_dev.graph import Task, at_the_pace_of, minutes, ready, remaining_s, run_all
@@ -145,3 +146,37 @@ def test_a_cancelled_task_starts_no_further_command() -> None:
         run_all("make up", [Task("image", two_commands), Task("tools", fail)])
     assert outcomes == ["first cancelled", "second cancelled"]
     run_all("make up", [Task("again", lambda current: current.run("again", "test-graph-again", ["true"]))])
+
+
+def test_a_task_whose_end_is_not_waited_for_starts_no_further_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A second Ctrl-C comes while the tasks are ending that the first has cancelled."""
+    outcomes: list[str] = []
+    pools: list[ThreadPoolExecutor] = []
+    started, interrupted = threading.Event(), threading.Event()
+
+    class InterruptedPool(ThreadPoolExecutor):
+        def __exit__(self, *_: object) -> None:
+            pools.append(self)
+            raise KeyboardInterrupt
+
+    def two_commands(current: Step) -> None:
+        started.set()
+        interrupted.wait(10)
+        try:
+            current.run("going on", "test-graph-second", ["true"])
+        except Cancelled:
+            outcomes.append("cancelled")
+
+    def interrupt(_: Step) -> None:
+        started.wait(10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(graph, "ThreadPoolExecutor", InterruptedPool)
+    with pytest.raises(KeyboardInterrupt):
+        run_all("make up", [Task("image", two_commands), Task("tools", interrupt)])
+    interrupted.set()
+    pools[0].shutdown()
+    subprocesses.allow_new()
+    assert outcomes == ["cancelled"]

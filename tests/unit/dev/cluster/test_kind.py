@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from onair_dev.cluster import kind
+from onair_dev import subprocesses
+from onair_dev.cluster import base_images, images, kind
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
 from onair_dev.settings import NODES
+from onair_dev.subprocesses import Cancelled
 
 RUNNING, STOPPED = "running", "exited"
 
@@ -25,13 +28,14 @@ class Machine:
         monkeypatch.setattr(kind, "CACHE", cache)
         monkeypatch.setattr(kind, "STAMP", cache / "onair.cluster")
         monkeypatch.setattr(kind, "KUBECONFIG", cache / "onair.kubeconfig")
-        monkeypatch.setattr(kind.images, "ROOMS_INSTALLED", cache / "onair.rooms")
+        monkeypatch.setattr(images, "ROOMS_INSTALLED", cache / "onair.rooms")
         monkeypatch.setattr(kind, "INOTIFY", {})
         monkeypatch.setattr(kind, "containers", lambda: list(self.nodes))
         monkeypatch.setattr(kind, "node_names", lambda: [node["name"] for node in self.nodes])
         monkeypatch.setattr(kind, "program", Path)
         monkeypatch.setattr(kind, "fingerprint", lambda _: "as configured")
-        monkeypatch.setattr(kind.base_images, "node_image", lambda: "node")
+        monkeypatch.setattr(base_images, "node_image", lambda: "node")
+        self.revive = kind.revive
         monkeypatch.setattr(kind, "revive", lambda _: self.revives)
         for later in ("connect", "wait_for_system"):
             monkeypatch.setattr(kind, later, lambda *_: None)
@@ -67,6 +71,13 @@ def nodes(whose: str, state: str) -> list[dict[str, str]]:
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return Machine(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def cancelled() -> Iterator[None]:
+    subprocesses.terminate_all()
+    yield
+    subprocesses.allow_new()
 
 
 def test_a_cluster_that_exists_is_kept(machine: Machine) -> None:
@@ -107,3 +118,29 @@ def test_a_cluster_that_is_deleted_on_request_may_be_anybodys(machine: Machine) 
     kind.delete(Step("down"), "requested")
     assert machine.nodes == []
     assert machine.make_cluster() == ["cluster"]
+
+
+def test_an_interruption_does_not_wait_for_the_nodes(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, cancelled: None
+) -> None:
+    machine.nodes = nodes("ours", RUNNING)
+    monkeypatch.setattr(kind, "nodes_report", lambda: False)
+    monkeypatch.setattr(kind, "output_of", lambda _: "")
+    with pytest.raises(Cancelled):
+        machine.revive(Step("cluster"))
+
+
+def test_a_cluster_is_kept_whose_restart_was_interrupted(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.make_cluster()
+    machine.revives = False
+    subprocesses.terminate_all()
+    try:
+        with pytest.raises(Cancelled):
+            machine.make_cluster()
+    finally:
+        subprocesses.allow_new()
+    assert machine.done == []
+    machine.revives = True
+    assert machine.make_cluster() == []
