@@ -218,6 +218,13 @@ def has_cluster() -> bool:
     return bool(output_of(["docker", "ps", "--all", "--quiet", "--filter", mine]).strip())
 
 
+def has_control_plane() -> bool:
+    """Whether the local cluster's control plane runs, or is paused, and has the cluster's ports."""
+    labels = (f"io.x-k8s.kind.cluster={CLUSTER}", "io.x-k8s.kind.role=control-plane")
+    filters = [word for label in labels for word in ("--filter", f"label={label}")]
+    return bool(output_of(["docker", "ps", "--quiet", *filters]).strip())
+
+
 def has_node_image() -> bool:
     """Whether a node image exists, built or pulled, which is the largest part of a first run."""
     inspect = ["docker", "image", "inspect", "--format", "{{.Id}}"]
@@ -253,7 +260,7 @@ def check_ports() -> None:
     """Checks that ports that the registry and the cluster will publish are free, unless they have them."""
     if not has_registry():
         check_port(socket.SOCK_STREAM, REGISTRY_PORT, "ONAIR_REGISTRY_PORT")
-    if has_cluster():
+    if has_control_plane():
         return
     published = [(socket.SOCK_STREAM, *each) for each in NODE_PORTS.items()]
     published += [(socket.SOCK_DGRAM, *each) for each in UDP_NODE_PORTS.items()]

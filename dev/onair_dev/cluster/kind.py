@@ -7,6 +7,7 @@ created with this user's cache, where the stamp is.
 import hashlib
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -49,6 +50,7 @@ REVIVE_S = 90
 PULL_ATTEMPTS = 3
 IN_USE = ("running", "paused", "restarting")
 INOTIFY = {"fs.inotify.max_user_instances": 1024, "fs.inotify.max_user_watches": 524288}
+PORT_TAKEN = re.compile("address already in use|port is already allocated")
 CERTS_D = "/etc/containerd/certs.d"
 
 
@@ -158,13 +160,31 @@ def is_complete(nodes: list[dict[str, str]], node_image: str) -> bool:
     return known["id"] == nodes[0]["id"] and known["fingerprint"] == fingerprint(node_image)
 
 
+def start(current: Step, node: dict[str, str]) -> bool:
+    """Starts a stopped or paused node; returns whether it could be started.
+
+    Raises:
+        Failed: another program has one of its ports; a new cluster would not get it either.
+    """
+    name = node["name"].lstrip("/")
+    command = ["docker", "unpause" if node["state"] == "paused" else "start", name]
+    try:
+        current.run("restarting the nodes", f"start-{name}", command)
+    except Cancelled:
+        raise
+    except Failed as failure:
+        printed = failure.log.read_text() if failure.log else ""
+        if taken := next((line for line in printed.splitlines() if PORT_TAKEN.search(line)), None):
+            remedy = "end the program that has the port, then retry; or make down, and choose other ports"
+            raise Failed(f"{name} does not start: {taken}", remedy, failure.log) from failure
+        return False
+    return True
+
+
 def revive(current: Step) -> bool:
     """Starts stopped and paused nodes; returns whether all nodes report as ready within REVIVE_S."""
-    states = {node["name"].lstrip("/"): node["state"] for node in containers() if node["state"] != "running"}
-    for name, state in states.items():
-        current.doing = "restarting the nodes"
-        if not succeeds(["docker", "unpause" if state == "paused" else "start", name]):
-            return False
+    if not all(start(current, node) for node in containers() if node["state"] != "running"):
+        return False
     if not KUBECONFIG.exists():
         output_of(
             [program("kind"), "export", "kubeconfig", "--name", CLUSTER, "--kubeconfig", str(KUBECONFIG)]

@@ -42,6 +42,15 @@ def kubectl(*arguments: str, timeout_s: float = 10) -> str:
     return output_of([program("kubectl"), *arguments], timeout_s=timeout_s, env=ENV)
 
 
+def started_at(node: dict[str, str]) -> dt.datetime:
+    """Returns when a node was last started: of one that was started while the clock was ahead, long ago.
+
+    What it reports has the right time since, which is earlier.
+    """
+    started = parse_time(node["started"])
+    return started if started <= dt.datetime.now(dt.UTC) else dt.datetime.min.replace(tzinfo=dt.UTC)
+
+
 def nodes_report() -> bool:
     """Whether the API responds, and each node is Ready as reported by its kubelet since its last start.
 
@@ -52,7 +61,7 @@ def nodes_report() -> bool:
     renewed = dict(line.split() for line in leases.splitlines() if len(line.split()) == 2)
     for node in containers():
         moment = renewed.get(node["name"].lstrip("/"))
-        if moment is None or parse_time(moment) < parse_time(node["started"]):
+        if moment is None or parse_time(moment) < started_at(node):
             return False
     conditions = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}'
     return set(kubectl("get", "nodes", "-o", f"jsonpath={conditions}").split()) == {"True"}
@@ -65,7 +74,7 @@ def parse_time(text: str) -> dt.datetime:
 
 def pods_ready(namespace: str) -> int:
     """Counts the pods of a namespace; returns 0 unless all are ready since their node's last start."""
-    started = {node["name"].lstrip("/"): parse_time(node["started"]) for node in containers()}
+    started = {node["name"].lstrip("/"): started_at(node) for node in containers()}
     listed = kubectl("get", "pods", "-n", namespace, "-o", "json").strip()
     pods = json.loads(listed)["items"] if listed else []
     wanted = [pod for pod in pods if pod["status"].get("phase") != "Succeeded"]

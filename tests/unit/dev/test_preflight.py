@@ -16,7 +16,7 @@ from onair_dev import preflight, venv
 from onair_dev import required_programs as programs
 from onair_dev.failures import Failed, exit_on_failure
 from onair_dev.required_programs import PROGRAMS, ProgramOrigin, RequiredProgram
-from onair_dev.settings import NODE_BUILT, NODE_PUBLIC
+from onair_dev.settings import NODE_BUILT, NODE_PORTS, NODE_PUBLIC, UDP_NODE_PORTS
 
 ROOT = Path(__file__).parents[3]
 GIVEN = [each.name for each in PROGRAMS if each.origin in (ProgramOrigin.GIVEN, ProgramOrigin.SYSTEM)]
@@ -117,7 +117,7 @@ def test_a_taken_port_is_named_before_a_cluster_is_built(monkeypatch: pytest.Mon
         port = listener.getsockname()[1]
         monkeypatch.setattr(preflight, "NODE_PORTS", {30080: port})
         monkeypatch.setattr(preflight, "has_registry", lambda: True)
-        monkeypatch.setattr(preflight, "has_cluster", lambda: False)
+        monkeypatch.setattr(preflight, "has_control_plane", lambda: False)
         with pytest.raises(Failed, match=f"port {port} is taken") as failed:
             preflight.check_ports()
     assert failed.value.remedy == f"choose another: ONAIR_API_PORT={port + 10000}"
@@ -131,7 +131,7 @@ def test_the_port_of_the_registry_is_checked_unless_our_registry_has_it(
         listener.listen()
         port = listener.getsockname()[1]
         monkeypatch.setattr(preflight, "REGISTRY_PORT", port)
-        monkeypatch.setattr(preflight, "has_cluster", lambda: True)
+        monkeypatch.setattr(preflight, "has_control_plane", lambda: True)
         monkeypatch.setattr(preflight, "output_of", lambda _: "")
         with pytest.raises(Failed, match=f"port {port} is taken") as failed:
             preflight.check_ports()
@@ -176,6 +176,23 @@ def test_the_disk_of_images_is_where_the_engine_says(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free.get(path, 1e12)))
     with pytest.raises(Failed, match=f"Docker's images need 25 GB in {images}, but 1 GB are free"):
         preflight.check_disk()
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_cluster_has_its_ports_while_its_control_plane_runs(
+    runs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that was started since may have one of a stopped cluster's."""
+
+    def docker(command: list[str]) -> str:
+        return "0123456789ab" if runs or "--all" in command else ""
+
+    checked: list[int] = []
+    monkeypatch.setattr(preflight, "output_of", docker)
+    monkeypatch.setattr(preflight, "has_registry", lambda: True)
+    monkeypatch.setattr(preflight, "check_port", lambda _, port, __: checked.append(port))
+    preflight.check_ports()
+    assert checked == ([] if runs else [*NODE_PORTS.values(), *UDP_NODE_PORTS.values()])
 
 
 def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

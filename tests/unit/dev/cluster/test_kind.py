@@ -31,7 +31,7 @@ class Machine:
         monkeypatch.setattr(images, "ROOMS_INSTALLED", cache / "onair.rooms")
         monkeypatch.setattr(kind, "INOTIFY", {})
         monkeypatch.setattr(kind, "containers", lambda: list(self.nodes))
-        monkeypatch.setattr(kind, "node_names", lambda: [node["name"] for node in self.nodes])
+        monkeypatch.setattr(kind, "node_names", self.node_names)
         monkeypatch.setattr(kind, "program", Path)
         monkeypatch.setattr(kind, "fingerprint", lambda _: "as configured")
         monkeypatch.setattr(base_images, "node_image", lambda: "node")
@@ -50,6 +50,9 @@ class Machine:
             self.nodes = nodes("ours", RUNNING)
         if log_name == self.interrupted_at:
             raise KeyboardInterrupt
+
+    def node_names(self) -> list[str]:
+        return [node["name"] for node in self.nodes]
 
     def make_cluster(self) -> list[str]:
         """Runs the task; returns what it did to the cluster."""
@@ -143,4 +146,50 @@ def test_a_cluster_is_kept_whose_restart_was_interrupted(
         subprocesses.allow_new()
     assert machine.done == []
     machine.revives = True
+    assert machine.make_cluster() == []
+
+
+TAKEN = "Error starting userland proxy: listen tcp4 127.0.0.1:8080: bind: address already in use"
+
+
+@pytest.mark.parametrize(
+    ("state", "command"), [(STOPPED, "start"), ("paused", "unpause")], ids=["stopped", "paused"]
+)
+@pytest.mark.parametrize("starts", [True, False])
+def test_nodes_that_do_not_run_are_started(
+    state: str, command: str, starts: bool, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+
+    def run(_: Step, __: str, ___: str, command: list[str]) -> None:
+        started.append(command)
+        if not starts:
+            raise Failed("exit code 1")
+
+    monkeypatch.setattr(Step, "run", run)
+    monkeypatch.setattr(kind, "nodes_report", lambda: True)
+    monkeypatch.setattr(kind, "output_of", lambda _: "")
+    machine.nodes = nodes("ours", state)
+    assert machine.revive(Step("cluster")) is starts
+    names = machine.node_names() if starts else machine.node_names()[:1]
+    assert started == [["docker", command, name] for name in names]
+
+
+def test_a_cluster_is_kept_while_another_program_has_its_port(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log = tmp_path / "start.log"
+    log.write_text(f"Error response from daemon: {TAKEN}\nError: failed to start containers: onair-0\n")
+
+    def run(*_: object) -> None:
+        raise Failed("exit code 1", log=log)
+
+    machine.make_cluster()
+    machine.nodes = nodes("ours", STOPPED)
+    monkeypatch.setattr(kind, "revive", machine.revive)
+    with monkeypatch.context() as patched:
+        patched.setattr(Step, "run", run)
+        with pytest.raises(Failed, match="address already in use"):
+            kind.cluster_task(Step("cluster"))
+    monkeypatch.setattr(kind, "revive", lambda _: True)
     assert machine.make_cluster() == []
