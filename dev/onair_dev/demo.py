@@ -26,9 +26,19 @@ FOLDER = BUILD / "demo"
 PATH = "live/hello"
 
 
-def put_on_air(facade: FacadeClient, page: str, receiver: ReceiverClient) -> tuple[LiveShow, str]:
-    """Starts a show that is received at `PATH`; returns it and the durations of its steps."""
-    show = facade.show(page, 1280, 720)
+def end_earlier(facade: FacadeClient, receiver: ReceiverClient, path: str) -> None:
+    """Deletes the shows that this demo has kept, or left when it was killed; waits until nothing arrives."""
+    if facade.delete_collections():
+        wait_for(lambda: not receiver.ready(path), f"an earlier show at {path} ends", 60, poll_s=0.1)
+
+
+def say_how_to_stop(show: LiveShow) -> None:
+    """Prints what ends a show that is kept."""
+    print(f"stop     kubectl delete collection {show.collection} -n shows, or the same demo again")
+
+
+def put_on_air(show: LiveShow, receiver: ReceiverClient) -> str:
+    """Starts a show that is received at `PATH`; returns the durations of its steps."""
     application, _, key = PATH.partition("/")
     show.add_destination(f"{IN_CLUSTER_RTMP}/{application}", key=key)
     started = time.monotonic()
@@ -37,7 +47,7 @@ def put_on_air(facade: FacadeClient, page: str, receiver: ReceiverClient) -> tup
     receiver.wait_ready(PATH, 90)
     arrived = time.monotonic()
     show.wait_phase("RUNNING")
-    return show, f"start {responded - started:.2f} s → on air {arrived - started:.1f} s"
+    return f"start {responded - started:.2f} s → on air {arrived - started:.1f} s"
 
 
 def turn_to(show: LiveShow, page: str) -> None:
@@ -80,9 +90,12 @@ def demo(*, keep: bool) -> None:
     with contextlib.ExitStack() as at_the_end, Progress() as progress:
         # First the test page, whose clock can be decoded; then the page for people to watch
         with progress.step("show") as current:
+            current.doing = "ending the show of an earlier demo"
+            end_earlier(facade, receiver, PATH)
             current.doing = "starting a show of the test page"
-            show, durations = put_on_air(facade, TEST_PAGE, receiver)
+            show = facade.show(TEST_PAGE, 1280, 720)
             at_the_end.callback(show.delete)
+            durations = put_on_air(show, receiver)
             current.detail = f"collection → project (1280×720@30) → RTMP · {durations}"
         with progress.step("media") as current:
             current.doing = "recording and checking it for about 15 s"
@@ -97,7 +110,9 @@ def demo(*, keep: bool) -> None:
         report(show)
         if keep:
             at_the_end.pop_all()
-    if not keep:
+    if keep:
+        say_how_to_stop(show)
+    else:
         print("stopped  the show is off the air; make demo ARGS=--keep leaves it on")
     print("next     make demo ARGS=--scene      kubectl get onair -n shows      docs/guide/first-show.md")
     rtmp, srt = NODE_PORTS[30936], UDP_NODE_PORTS[30890]

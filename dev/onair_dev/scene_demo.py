@@ -20,6 +20,7 @@ from tests.support.shows import FacadeClient, LiveShow
 from onair_crds.shapes import JsonObject
 from onair_dev.cluster.environment import variables, watch_url
 from onair_dev.console_progress import Progress
+from onair_dev.demo import end_earlier, say_how_to_stop
 from onair_dev.failures import Failed
 from onair_dev.settings import BUILD, ROOT
 
@@ -114,12 +115,15 @@ def demo(*, keep: bool) -> None:
     """
     os.environ.update(variables())
     FOLDER.mkdir(parents=True, exist_ok=True)
-    facade, receiver = FacadeClient.from_environment("demo"), ReceiverClient()
+    facade, receiver = FacadeClient.from_environment("demo-scene"), ReceiverClient()
+    end_earlier(facade, receiver, f"live/{KEY}")
     show = facade.show("", 1280, 720, composition={"scene": {}})
     try:
         perform(show, receiver)
     finally:
-        if not keep:
+        if keep:
+            say_how_to_stop(show)
+        else:
             show.delete()
             print("stopped  the show is off the air; make demo ARGS='--scene --keep' leaves it on")
     print("next     examples/scene.yaml      docs/guide/scene.md      docs/reference/scenes.md")

@@ -49,6 +49,17 @@ class FacadeClient:
     def create_collection(self) -> str:
         return str(self.call("POST", "/collection", {})["collection"]["collectionId"])
 
+    def delete_collections(self) -> int:
+        """Deletes all collections of the user, with shows that are on air; returns how many there were."""
+        page = self.call("GET", "/collection")
+        ids = [each["collectionId"] for each in page["collections"]]
+        while token := page.get("nextPageToken"):
+            page = self.call("GET", "/collection", pageToken=token)
+            ids += [each["collectionId"] for each in page["collections"]]
+        for id_ in ids:
+            self.call("DELETE", f"/collection/{id_}", force="true")
+        return len(ids)
+
     def show(self, page: str, width: int = 640, height: int = 360, **project: Any) -> LiveShow:
         """Creates a collection with a project that renders the page."""
         collection = self.create_collection()

@@ -1,17 +1,17 @@
-"""The demo records until its media is whole, and always leaves its greeting on the air."""
+"""The demo records until its media is whole, and leaves on the air its greeting or nothing."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from tests.support.media import probe
 from tests.support.media.probe import MediaReport, RecordedFile
 
-from onair_dev import demo
+from onair_dev import demo, scene_demo
 
 WHOLE = MediaReport(
     *("h264", "High", 1280, 720, 30.0, 300, 3e6, 60, 0.0, "aac", 48000, 2, 0.0, 440.0, 0.0, [0.0]),
@@ -70,3 +70,67 @@ def test_media_is_whole_with_one_frame_of_a_hundred_missing_at_the_most(
     media: MediaReport, whole: bool
 ) -> None:
     assert demo.is_whole(media) is whole
+
+
+class Stage:
+    """A facade with what earlier demos have left, and a receiver of whatever is on the air."""
+
+    def __init__(self, demo_module: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        self.on_air = ["earlier"]
+        self.began_beside: list[str] = []
+        self.users: list[str] = []
+        monkeypatch.setattr(demo_module, "variables", dict)
+        monkeypatch.setattr(demo_module, "FOLDER", folder)
+        monkeypatch.setattr(demo_module, "ReceiverClient", lambda: self)
+        facade = SimpleNamespace(from_environment=self._sign_in)
+        monkeypatch.setattr(demo_module, "FacadeClient", facade)
+
+    def _sign_in(self, user: str) -> Stage:
+        self.users.append(user)
+        return self
+
+    def delete_collections(self) -> int:
+        ended, self.on_air = self.on_air, []
+        return len(ended)
+
+    def show(self, *_: object, **__: object) -> SimpleNamespace:
+        self.began_beside = list(self.on_air)
+        self.on_air.append("ours")
+        return SimpleNamespace(
+            add_destination=lambda *_, **__: None,
+            start=lambda: None,
+            delete=lambda: self.on_air.remove("ours"),
+            wait_phase=lambda _: None,
+            collection="c",
+        )
+
+    def ready(self, _: str) -> bool:
+        return bool(self.on_air)
+
+    def wait_ready(self, *_: object) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_demo_that_is_interrupted_leaves_no_show(
+    keep: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stage = Stage(demo, monkeypatch, tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        demo.demo(keep=keep)
+    assert stage.on_air == []
+    assert stage.began_beside == [], "an earlier show would be received in the place of this one"
+
+
+def test_a_scene_that_is_kept_can_be_stopped_and_is_ended_by_the_next(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage = Stage(scene_demo, monkeypatch, tmp_path)
+    monkeypatch.setattr(scene_demo, "perform", lambda *_: None)
+    scene_demo.demo(keep=True)
+    assert stage.on_air == ["ours"]
+    assert "kubectl delete collection c -n shows" in capsys.readouterr().out
+    scene_demo.demo(keep=False)
+    assert stage.began_beside == []
+    assert stage.on_air == []
+    assert stage.users == ["demo-scene"] * 2, "of a kept show of the other demo"
