@@ -114,6 +114,8 @@ def _sentence(absent: list[RequiredProgram], packages: list[str]) -> str:
 
 
 def _remedy(packages: list[str]) -> str:
+    if not packages:
+        return "install it with the package manager of this distribution"
     wanted = " ".join(packages)
     return f"install {wanted} (on Debian: apt-get install {wanted}, which is automatic for root)"
 

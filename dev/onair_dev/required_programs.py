@@ -76,7 +76,8 @@ GSTREAMER_ENCODES = (
 
 
 PROGRAMS = (
-    RequiredProgram("python3", ProgramOrigin.GIVEN, oldest=(3, 11)),
+    # The bootstrap runs in it, by whatever name it was given, and has checked its version
+    RequiredProgram("python3", ProgramOrigin.GIVEN, commands=NONE),
     RequiredProgram("make", ProgramOrigin.GIVEN),
     RequiredProgram("bash", ProgramOrigin.SYSTEM),
     *(

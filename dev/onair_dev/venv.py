@@ -22,14 +22,18 @@ PIP: list[str | Path] = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-p
 
 
 def fingerprint() -> str:
-    """Hashes the lock file and pyproject.toml, on which the content of .venv depends."""
-    parts = [LOCK.read_bytes(), (ROOT / "pyproject.toml").read_bytes(), str(ROOT).encode()]
+    """Hashes what the content of .venv depends on: the lock file, pyproject.toml, and its Python's version.
+
+    The name of the program that bin/python links to has the version: python3.11.
+    """
+    names = f"{ROOT}{PYTHON.resolve()}"
+    parts = [LOCK.read_bytes(), (ROOT / "pyproject.toml").read_bytes(), names.encode()]
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def is_fresh() -> bool:
-    """Whether .venv matches the lock file."""
-    return STAMP.exists() and STAMP.read_text() == fingerprint()
+    """Whether .venv matches the lock file, and its Python exists, which an upgrade may have removed."""
+    return PYTHON.exists() and STAMP.exists() and STAMP.read_text() == fingerprint()
 
 
 def ensure_python() -> None:
@@ -48,6 +52,7 @@ def ensure(say: Callable[[str], None]) -> None:
     if is_fresh():
         return
     say("installing the locked Python packages into .venv")
+    STAMP.unlink(missing_ok=True)
     ensure_python()
     locked_uv = re.search(r"^uv==(?:.*\\\n)*.*\n", LOCK.read_text(), re.MULTILINE)
     if locked_uv is None:

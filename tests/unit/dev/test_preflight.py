@@ -15,7 +15,7 @@ import pytest
 from onair_dev import preflight, venv
 from onair_dev import required_programs as programs
 from onair_dev.failures import Failed, exit_on_failure
-from onair_dev.required_programs import PROGRAMS, ProgramOrigin, RequiredProgram
+from onair_dev.required_programs import BY_NAME, PROGRAMS, ProgramOrigin, RequiredProgram
 from onair_dev.settings import NODE_BUILT, NODE_PORTS, NODE_PUBLIC, UDP_NODE_PORTS
 
 ROOT = Path(__file__).parents[3]
@@ -108,6 +108,34 @@ def test_a_program_in_the_cache_stays_where_the_next_cannot_be_got(locked_go: Lo
     with pytest.raises(Failed):
         preflight.ensure_wheels("demo", lambda _: None)
     assert "1.26.5" in locked_go.program.read_text()
+
+
+def test_a_python_that_was_chosen_need_not_be_the_machines_python3(bare: dict[str, str]) -> None:
+    """`make PYTHON=...` is the advice where that is too old."""
+    chosen = (Path(bare["PATH"]) / "python3").resolve()
+    old = Path(bare["PATH"]) / "python3"
+    old.unlink()
+    old.write_text("#!/bin/sh\necho Python 3.10.12\n")
+    old.chmod(0o755)
+    done = subprocess.run(
+        [chosen, "-m", "onair_dev.bootstrap", "demo"],
+        cwd=ROOT,
+        env={**bare, "PYTHONPATH": str(ROOT / "dev"), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr.startswith("  why   not found: docker")
+    assert "python3 " not in done.stderr.splitlines()[0]
+
+
+def test_a_program_without_a_package_is_named_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(programs, "missing", lambda *_: [BY_NAME["setpriv"]])
+    with pytest.raises(Failed, match="not found: setpriv") as failed:
+        preflight.ensure_packages("demo", print)
+    assert failed.value.remedy == "install it with the package manager of this distribution"
 
 
 def test_a_taken_port_is_named_before_a_cluster_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
