@@ -14,7 +14,7 @@ from onair_dev.console_progress import Progress
 from onair_dev.exclusive import exclusive
 from onair_dev.failures import exit_on_failure, interrupt_when_ended
 from onair_dev.graph import run_all
-from onair_dev.settings import url
+from onair_dev.settings import ports, url
 from onair_dev.tools import cluster_tools
 
 PARTS = {
@@ -53,6 +53,7 @@ def main() -> None:
     compare.add_argument("after", type=Path)
     options = parser.parse_args()
     os.environ.update(programs.environment())
+    os.environ.update({name: str(port) for name, port in ports().items()})
     interrupt_when_ended()
     with exit_on_failure():
         perform(options)

@@ -29,8 +29,10 @@ from onair_dev.settings import (
     NODE_BUILT,
     NODE_PORTS,
     NODES,
+    PORTS,
     REGISTRY_CONTAINER,
     UDP_NODE_PORTS,
+    ports,
 )
 from onair_dev.subprocesses import (
     Cancelled,
@@ -56,13 +58,13 @@ CERTS_D = "/etc/containerd/certs.d"
 
 def config() -> str:
     """Returns kind's configuration as JSON, which is also YAML."""
-    ports = [
+    mappings = [
         {"containerPort": inside, "hostPort": outside, "listenAddress": "127.0.0.1", "protocol": protocol}
         for protocol, mapped in (("TCP", NODE_PORTS), ("UDP", UDP_NODE_PORTS))
         for inside, outside in mapped.items()
     ]
     nodes: list[dict[str, object]] = [{"role": role, "labels": labels} for role, labels in NODES]
-    nodes[0]["extraPortMappings"] = ports
+    nodes[0]["extraPortMappings"] = mappings
     patch = f'[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "{CERTS_D}"\n'
     wanted = {
         "kind": "Cluster",
@@ -251,6 +253,7 @@ def cluster_task(current: Step) -> None:
     """Creates or restarts the cluster, and waits until it is ready."""
     node_image = base_images.node_image()
     check_ours()
+    write(PORTS, json.dumps(ports(), indent=1))
     nodes = containers()
     current.outcome = "exists"
     if nodes and not is_complete(nodes, node_image):
@@ -305,6 +308,7 @@ def down(current: Step) -> None:
         current.detail = f'kind "{CLUSTER}" deleted; images and tools stay'
     else:
         current.detail = f'no cluster "{CLUSTER}"'
+    PORTS.unlink(missing_ok=True)
     output_of(["docker", "rm", "--force", REGISTRY_CONTAINER])
 
 

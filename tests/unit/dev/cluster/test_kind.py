@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from onair_dev import subprocesses
 from onair_dev.cluster import base_images, images, kind
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
-from onair_dev.settings import NODES
+from onair_dev.settings import NODES, ports
 from onair_dev.subprocesses import Cancelled
 
 RUNNING, STOPPED = "running", "exited"
@@ -27,6 +28,7 @@ class Machine:
         self.revives = True
         monkeypatch.setattr(kind, "CACHE", cache)
         monkeypatch.setattr(kind, "STAMP", cache / "onair.cluster")
+        monkeypatch.setattr(kind, "PORTS", cache / "onair.ports.json")
         monkeypatch.setattr(kind, "KUBECONFIG", cache / "onair.kubeconfig")
         monkeypatch.setattr(images, "ROOMS_INSTALLED", cache / "onair.rooms")
         monkeypatch.setattr(kind, "INOTIFY", {})
@@ -121,6 +123,17 @@ def test_a_cluster_that_is_deleted_on_request_may_be_anybodys(machine: Machine) 
     kind.delete(Step("down"), "requested")
     assert machine.nodes == []
     assert machine.make_cluster() == ["cluster"]
+
+
+def test_a_cluster_keeps_its_ports_until_it_is_deleted_on_request(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kept = tmp_path / "onair.ports.json"
+    monkeypatch.setattr(kind, "output_of", lambda _: "")
+    machine.interrupt("cluster")
+    assert json.loads(kept.read_text()) == ports()
+    kind.down(Step("down"))
+    assert not kept.exists()
 
 
 def test_an_interruption_does_not_wait_for_the_nodes(
