@@ -35,7 +35,9 @@ class ReceiverClient:
 
     def __init__(self, api: str = API) -> None:
         user, _, password = os.environ["ONAIR_RECEIVER_API"].partition(":")
-        self._http = httpx.Client(base_url=api, timeout=5, auth=(user, password), verify=NO_TLS)
+        self._http = httpx.Client(
+            base_url=api, timeout=5, auth=(user, password), trust_env=False, verify=NO_TLS
+        )
 
     def path(self, name: str) -> dict[str, Any] | None:
         response = self._http.get(f"/v3/paths/get/{name}")

@@ -18,7 +18,11 @@ class FacadeClient:
     def __init__(self, url: str, api_key: str, user: str = "e2e") -> None:
         # A connection for each request: one that stood idle may end, with its pod, as it is used again
         self.http = httpx.Client(
-            base_url=url, timeout=15, limits=httpx.Limits(max_keepalive_connections=0), verify=NO_TLS
+            base_url=url,
+            timeout=15,
+            limits=httpx.Limits(max_keepalive_connections=0),
+            trust_env=False,
+            verify=NO_TLS,
         )
         self.url, self.user = url, user
         self.sign_in(api_key)

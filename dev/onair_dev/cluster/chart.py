@@ -4,10 +4,9 @@ import hashlib
 import json
 import time
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 
-from onair_dev.cluster import registry
+from onair_dev.cluster import local_http, registry
 from onair_dev.cluster.images import ROOMS, ROOMS_INSTALLED, Image, all_images, files_of
 from onair_dev.cluster.nodes import ENV, kubectl, pods_ready
 from onair_dev.console_progress import Step
@@ -134,7 +133,7 @@ def wait_for_response(current: Step) -> None:
 def responds() -> bool:
     """Whether an HTTP server responds, with any status."""
     try:
-        urllib.request.urlopen(f"{url()}/healthz", timeout=2).close()
+        local_http.OPENER.open(f"{url()}/healthz", timeout=2).close()
     except urllib.error.HTTPError:
         return True
     except OSError:

@@ -30,6 +30,12 @@ ROOMS_INSTALLED = CACHE / f"{CLUSTER}.rooms"
 """Exists while the cluster has a room server: its image may be gone from the engine."""
 KEPT_TAGS = 6
 LABEL = "dev.onair.image"
+PROXIES = [
+    name
+    for each in ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
+    for name in (each, each.upper())
+]
+"""Variables that any build takes, and that are not kept in its image; docker reads their values itself."""
 IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 GO_LOCK = "requirements/go.txt"
 """Of the compiler, whose standard library is part of programs in Go."""
@@ -115,6 +121,7 @@ def build(current: Step, wanted: Image) -> None:
             tar.add(made, made.name)
     dockerfile = f"images/{wanted.name}/Dockerfile"
     command = ["docker", "build", "--network", "host", "--label", f"{LABEL}={wanted.name}"]
+    command += [word for name in PROXIES if os.environ.get(name) for word in ("--build-arg", name)]
     try:
         current.run(
             f"building {wanted.name}",

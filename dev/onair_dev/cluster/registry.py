@@ -5,6 +5,7 @@ import time
 import urllib.error
 import urllib.request
 
+from onair_dev.cluster import local_http
 from onair_dev.cluster.images import Image, ensure_image
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
@@ -71,7 +72,7 @@ def head(path: str, accept: str) -> bool:
         f"http://127.0.0.1:{REGISTRY_PORT}{path}", method="HEAD", headers={"Accept": accept}
     )
     try:
-        with urllib.request.urlopen(request, timeout=2):
+        with local_http.OPENER.open(request, timeout=2):
             return True
     except (urllib.error.URLError, OSError):
         return False

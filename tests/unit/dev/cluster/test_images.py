@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 
 from onair_dev.cluster import base_images, images
+from onair_dev.cluster.images import Image
+from onair_dev.console_progress import Step
 from onair_dev.settings import ROOT
 
 
@@ -59,3 +62,21 @@ def test_stages_that_no_other_begins_with_have_our_label(name: str) -> None:
         stage_name = stage.splitlines()[0].split(" AS ")[1]
         is_base = any(each.split()[0] == stage_name for each in others)
         assert is_base or f"\nLABEL {images.LABEL}=" in stage, stage_name
+
+
+def test_packages_are_fetched_by_the_proxies_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By name: their values, which may have passwords, are no arguments."""
+    for name in images.PROXIES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", "http://user:secret@proxy:3128")
+    monkeypatch.setenv("NO_PROXY", "localhost")
+    commands: list[list[str]] = []
+    monkeypatch.setattr(images, "CACHE", tmp_path)
+    monkeypatch.setattr(images, "output_of", lambda _: "")
+    monkeypatch.setattr(Step, "run", lambda _, __, ___, command, **____: commands.append(command))
+    images.build(Step("image redis"), Image("redis", "0123456789ab", b""))
+    (command,) = commands
+    given = [value for option, value in itertools.pairwise(command) if option == "--build-arg"]
+    assert given == ["https_proxy", "NO_PROXY"]
