@@ -309,7 +309,10 @@ def down(current: Step) -> None:
     else:
         current.detail = f'no cluster "{CLUSTER}"'
     PORTS.unlink(missing_ok=True)
-    output_of(["docker", "rm", "--force", REGISTRY_CONTAINER])
+    others = ["docker", "ps", "--all", "--quiet", "--filter", "label=io.x-k8s.kind.cluster"]
+    # Nodes of a cluster with another name pull from it, too
+    if not output_of(others).strip():
+        output_of(["docker", "rm", "--force", REGISTRY_CONTAINER])
 
 
 def clean(current: Step) -> None:

@@ -12,7 +12,7 @@ from onair_dev import subprocesses
 from onair_dev.cluster import base_images, images, kind
 from onair_dev.console_progress import Step
 from onair_dev.failures import Failed
-from onair_dev.settings import NODES, ports
+from onair_dev.settings import NODES, REGISTRY_CONTAINER, ports
 from onair_dev.subprocesses import Cancelled
 
 RUNNING, STOPPED = "running", "exited"
@@ -134,6 +134,23 @@ def test_a_cluster_keeps_its_ports_until_it_is_deleted_on_request(
     assert json.loads(kept.read_text()) == ports()
     kind.down(Step("down"))
     assert not kept.exists()
+
+
+@pytest.mark.parametrize("others", ["", "0123456789ab"])
+def test_the_registry_stays_for_clusters_of_other_names(
+    others: str, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    def docker(command: list[str]) -> str:
+        asked.append(command[1:])
+        return others
+
+    monkeypatch.setattr(kind, "output_of", docker)
+    machine.make_cluster()
+    kind.down(Step("down"))
+    assert machine.nodes == []
+    assert (["rm", "--force", REGISTRY_CONTAINER] in asked) is (others == "")
 
 
 def test_an_interruption_does_not_wait_for_the_nodes(
