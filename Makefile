@@ -146,7 +146,7 @@ scan: images ## List packages of the images that Debian has security updates for
 tools: ready-test ## Find or build kind, helm, kubectl, etcd, kube-apiserver and the servers of tests
 	@$(DEV) tools
 
-clean: venv ## Delete the cluster, our images, the local registry unless another cluster is there, and build/; tools stay
+clean: venv ## Delete the cluster, our images, an unused local registry and build/; tools stay
 	@$(DEV) clean
 
 venv:

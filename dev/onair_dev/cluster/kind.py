@@ -298,7 +298,7 @@ def load_task(names: Sequence[str]) -> Callable[[Step], None]:
 
 
 def down(current: Step) -> None:
-    """Removes the cluster; images, tools and the registry's data stay.
+    """Removes the cluster, and the registry unless other clusters use it; images, tools and its data stay.
 
     Raises:
         Failed: the engine does not respond.
