@@ -18,7 +18,7 @@ from onair_dev.subprocesses import Cancelled
 RUNNING, STOPPED = "running", "exited"
 
 
-class Machine:
+class KindDaemon:
     """A Docker daemon with the nodes of one cluster, and this user's cache."""
 
     def __init__(self, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,8 +74,8 @@ def nodes(whose: str, state: str) -> list[dict[str, str]]:
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, monkeypatch)
+def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KindDaemon:
+    return KindDaemon(tmp_path, monkeypatch)
 
 
 @pytest.fixture
@@ -85,52 +85,54 @@ def cancelled() -> Iterator[None]:
     subprocesses.allow_new()
 
 
-def test_a_cluster_that_exists_is_kept(machine: Machine) -> None:
-    assert machine.make_cluster() == ["cluster"]
-    assert machine.make_cluster() == []
+def test_a_cluster_that_exists_is_kept(daemon: KindDaemon) -> None:
+    assert daemon.make_cluster() == ["cluster"]
+    assert daemon.make_cluster() == []
 
 
 @pytest.mark.parametrize("state", [RUNNING, "paused"])
 @pytest.mark.parametrize("before", [False, True], ids=["a fresh cache", "a cache of an earlier cluster"])
-def test_a_cluster_in_use_by_somebody_else_is_not_deleted(machine: Machine, state: str, before: bool) -> None:
+def test_a_cluster_in_use_by_somebody_else_is_not_deleted(
+    daemon: KindDaemon, state: str, before: bool
+) -> None:
     if before:
-        machine.make_cluster()
-    machine.nodes = nodes("theirs", state)
+        daemon.make_cluster()
+    daemon.nodes = nodes("theirs", state)
     with pytest.raises(Failed, match="running that was not created with") as failed:
-        machine.make_cluster()
-    assert machine.done == []
+        daemon.make_cluster()
+    assert daemon.done == []
     assert "ONAIR_CLUSTER" in failed.value.remedy
     assert "make down" in failed.value.remedy
 
 
-def test_a_stopped_cluster_of_a_lost_cache_is_replaced(machine: Machine) -> None:
-    machine.nodes = nodes("lost", STOPPED)
-    assert machine.make_cluster() == ["cluster-delete", "cluster"]
+def test_a_stopped_cluster_of_a_lost_cache_is_replaced(daemon: KindDaemon) -> None:
+    daemon.nodes = nodes("lost", STOPPED)
+    assert daemon.make_cluster() == ["cluster-delete", "cluster"]
 
 
 @pytest.mark.parametrize("at", ["cluster", "cluster-delete"])
-def test_a_half_made_or_half_deleted_cluster_of_ones_own_is_replaced(machine: Machine, at: str) -> None:
-    machine.revives = False
+def test_a_half_made_or_half_deleted_cluster_of_ones_own_is_replaced(daemon: KindDaemon, at: str) -> None:
+    daemon.revives = False
     if at == "cluster-delete":
-        machine.make_cluster()
-    machine.interrupt(at)
-    machine.nodes = nodes("half", RUNNING)
-    assert machine.make_cluster() == ["cluster-delete", "cluster"]
+        daemon.make_cluster()
+    daemon.interrupt(at)
+    daemon.nodes = nodes("half", RUNNING)
+    assert daemon.make_cluster() == ["cluster-delete", "cluster"]
 
 
-def test_a_cluster_that_is_deleted_on_request_may_be_anybodys(machine: Machine) -> None:
-    machine.nodes = nodes("theirs", RUNNING)
+def test_a_cluster_that_is_deleted_on_request_may_be_anybodys(daemon: KindDaemon) -> None:
+    daemon.nodes = nodes("theirs", RUNNING)
     kind.delete(Step("down"), "requested")
-    assert machine.nodes == []
-    assert machine.make_cluster() == ["cluster"]
+    assert daemon.nodes == []
+    assert daemon.make_cluster() == ["cluster"]
 
 
 def test_a_cluster_keeps_its_ports_until_it_is_deleted_on_request(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    daemon: KindDaemon, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kept = tmp_path / "onair.ports.json"
     monkeypatch.setattr(kind, "output_of", lambda _: "")
-    machine.interrupt("cluster")
+    daemon.interrupt("cluster")
     assert json.loads(kept.read_text()) == ports()
     kind.down(Step("down"))
     assert not kept.exists()
@@ -138,7 +140,7 @@ def test_a_cluster_keeps_its_ports_until_it_is_deleted_on_request(
 
 @pytest.mark.parametrize("others", ["", "0123456789ab"])
 def test_the_registry_stays_for_clusters_of_other_names(
-    others: str, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    others: str, daemon: KindDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[list[str]] = []
 
@@ -147,36 +149,36 @@ def test_the_registry_stays_for_clusters_of_other_names(
         return others
 
     monkeypatch.setattr(kind, "output_of", docker)
-    machine.make_cluster()
+    daemon.make_cluster()
     kind.down(Step("down"))
-    assert machine.nodes == []
+    assert daemon.nodes == []
     assert (["rm", "--force", REGISTRY_CONTAINER] in asked) is (others == "")
 
 
 def test_an_interruption_does_not_wait_for_the_nodes(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, cancelled: None
+    daemon: KindDaemon, monkeypatch: pytest.MonkeyPatch, cancelled: None
 ) -> None:
-    machine.nodes = nodes("ours", RUNNING)
+    daemon.nodes = nodes("ours", RUNNING)
     monkeypatch.setattr(kind, "nodes_report", lambda: False)
     monkeypatch.setattr(kind, "output_of", lambda _: "")
     with pytest.raises(Cancelled):
-        machine.revive(Step("cluster"))
+        daemon.revive(Step("cluster"))
 
 
 def test_a_cluster_is_kept_whose_restart_was_interrupted(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
+    daemon: KindDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machine.make_cluster()
-    machine.revives = False
+    daemon.make_cluster()
+    daemon.revives = False
     subprocesses.terminate_all()
     try:
         with pytest.raises(Cancelled):
-            machine.make_cluster()
+            daemon.make_cluster()
     finally:
         subprocesses.allow_new()
-    assert machine.done == []
-    machine.revives = True
-    assert machine.make_cluster() == []
+    assert daemon.done == []
+    daemon.revives = True
+    assert daemon.make_cluster() == []
 
 
 TAKEN = "Error starting userland proxy: listen tcp4 127.0.0.1:8080: bind: address already in use"
@@ -187,7 +189,7 @@ TAKEN = "Error starting userland proxy: listen tcp4 127.0.0.1:8080: bind: addres
 )
 @pytest.mark.parametrize("starts", [True, False])
 def test_nodes_that_do_not_run_are_started(
-    state: str, command: str, starts: bool, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    state: str, command: str, starts: bool, daemon: KindDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[list[str]] = []
 
@@ -199,14 +201,14 @@ def test_nodes_that_do_not_run_are_started(
     monkeypatch.setattr(Step, "run", run)
     monkeypatch.setattr(kind, "nodes_report", lambda: True)
     monkeypatch.setattr(kind, "output_of", lambda _: "")
-    machine.nodes = nodes("ours", state)
-    assert machine.revive(Step("cluster")) is starts
-    names = machine.node_names() if starts else machine.node_names()[:1]
+    daemon.nodes = nodes("ours", state)
+    assert daemon.revive(Step("cluster")) is starts
+    names = daemon.node_names() if starts else daemon.node_names()[:1]
     assert started == [["docker", command, name] for name in names]
 
 
 def test_a_cluster_is_kept_while_another_program_has_its_port(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    daemon: KindDaemon, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     log = tmp_path / "start.log"
     log.write_text(f"Error response from daemon: {TAKEN}\nError: failed to start containers: onair-0\n")
@@ -214,12 +216,12 @@ def test_a_cluster_is_kept_while_another_program_has_its_port(
     def run(*_: object) -> None:
         raise Failed("exit code 1", log=log)
 
-    machine.make_cluster()
-    machine.nodes = nodes("ours", STOPPED)
-    monkeypatch.setattr(kind, "revive", machine.revive)
+    daemon.make_cluster()
+    daemon.nodes = nodes("ours", STOPPED)
+    monkeypatch.setattr(kind, "revive", daemon.revive)
     with monkeypatch.context() as patched:
         patched.setattr(Step, "run", run)
         with pytest.raises(Failed, match="address already in use"):
             kind.cluster_task(Step("cluster"))
     monkeypatch.setattr(kind, "revive", lambda _: True)
-    assert machine.make_cluster() == []
+    assert daemon.make_cluster() == []
