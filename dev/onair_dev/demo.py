@@ -15,6 +15,7 @@ from tests.support.waiting import wait_for
 from onair_dev.cluster.environment import variables, watch_url
 from onair_dev.console_progress import Progress
 from onair_dev.failures import Failed
+from onair_dev.kept_shows import end_earlier, say_how_to_stop
 from onair_dev.settings import BUILD, NODE_PORTS, ROOT, UDP_NODE_PORTS, url
 
 PAGES = "http://onair-demo.onair-system.svc"
@@ -24,17 +25,6 @@ RECORDINGS = 3
 TEST_PAGE, GREETING = f"{PAGES}/probe.html", f"{PAGES}/?title=Hello,%20world"
 FOLDER = BUILD / "demo"
 PATH = "live/hello"
-
-
-def end_earlier(facade: FacadeClient, receiver: ReceiverClient, path: str) -> None:
-    """Deletes the shows that this demo has kept, or left when it was killed; waits until nothing arrives."""
-    if facade.delete_collections():
-        wait_for(lambda: not receiver.ready(path), f"an earlier show at {path} ends", 60, poll_s=0.1)
-
-
-def say_how_to_stop(show: LiveShow) -> None:
-    """Prints what ends a show that is kept."""
-    print(f"stop     kubectl delete collection {show.collection} -n shows, or the same demo again")
 
 
 def put_on_air(show: LiveShow, receiver: ReceiverClient) -> str:

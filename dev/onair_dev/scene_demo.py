@@ -20,8 +20,8 @@ from tests.support.shows import FacadeClient, LiveShow
 from onair_crds.shapes import JsonObject
 from onair_dev.cluster.environment import variables, watch_url
 from onair_dev.console_progress import Progress
-from onair_dev.demo import end_earlier, say_how_to_stop
 from onair_dev.failures import Failed
+from onair_dev.kept_shows import end_earlier, say_how_to_stop
 from onair_dev.settings import BUILD, ROOT
 
 EXAMPLE = ROOT / "examples/scene.yaml"
