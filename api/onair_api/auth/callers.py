@@ -15,7 +15,7 @@ from onair_api.auth.roles import Roles, authorize
 from onair_api.auth.tokens import Tokens
 from onair_api.auth.verified_token import Verified
 from onair_api.writes.request_note import RequestNote, request_metadata
-from onair_crds.runtime.steps import PACE, Pace
+from onair_crds.runtime.steps import PACE, SharedPace
 from onair_crds.shapes import JsonObject
 
 MAX_SESSION_ID = 128
@@ -63,7 +63,7 @@ class Callers:
     api_keys: ApiKeys
     rate_limits: RateLimits
     responses: ResponseBytes = field(default_factory=ResponseBytes)
-    paces: WeakValueDictionary[str, Pace] = field(default_factory=WeakValueDictionary)
+    paces: WeakValueDictionary[str, SharedPace] = field(default_factory=WeakValueDictionary)
     """Of services; each lasts as long as work for the service."""
 
     def begin(self, service_id: str) -> None:
@@ -75,7 +75,7 @@ class Callers:
         self.responses.check(service_id)
         pace = self.paces.get(service_id)
         if pace is None:
-            pace = self.paces[service_id] = Pace()
+            pace = self.paces[service_id] = SharedPace()
         PACE.set(pace)
 
 

@@ -22,7 +22,7 @@ STEP_S = 0.002
 """For which such work may hold the event loop; one item may take longer."""
 
 
-class Pace:
+class SharedPace:
     """Lets one of those who wait go on in each round of the event loop."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Pace:
             asyncio.get_running_loop().call_soon(self._pass)
 
 
-PACE: ContextVar[Pace | None] = ContextVar("pace", default=None)
+PACE: ContextVar[SharedPace | None] = ContextVar("pace", default=None)
 """That of whom this context works for."""
 
 

@@ -24,7 +24,7 @@ SOURCES, METADATA = 40, {"text": "x" * 200_000}
 TIMEOUT_S = 60.0
 
 
-class Tenant:
+class LargeTenant:
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
         self.answers: collections.Counter[str] = collections.Counter()
@@ -69,7 +69,7 @@ async def main(port: str, token: str, kind: str, clients: int) -> None:
         trust_env=False,
         limits=httpx.Limits(max_connections=clients + 1),
     ) as http:
-        tenant = Tenant(http)
+        tenant = LargeTenant(http)
         await tenant.begin(kind)
         requests = [await tenant.request(kind) for _ in range(clients)]
         tasks = [asyncio.create_task(tenant.again(*each)) for each in requests]

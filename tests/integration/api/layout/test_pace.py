@@ -11,7 +11,7 @@ from tests.support.facade import User
 from tests.support.layouts import LayoutClient, scene
 
 from onair_crds.runtime import steps
-from onair_crds.runtime.steps import Pace
+from onair_crds.runtime.steps import SharedPace
 
 ITEMS = 50
 
@@ -20,15 +20,15 @@ ITEMS = 50
 def test_large_batches_of_a_service_have_one_pace(
     canvas: LayoutClient, sign_in: Callable[..., User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn, paces = Pace.turn, Counter[Pace]()
+    turn, paces = SharedPace.turn, Counter[SharedPace]()
 
-    async def counted(pace: Pace) -> None:
+    async def counted(pace: SharedPace) -> None:
         paces[pace] += 1
         await turn(pace)
 
     other = scene(sign_in().project())
     monkeypatch.setattr(steps, "STEP_S", -1.0)
-    monkeypatch.setattr(Pace, "turn", counted)
+    monkeypatch.setattr(SharedPace, "turn", counted)
     items = [{"create": {"type": "text"}}] * ITEMS
 
     def batch(client: LayoutClient) -> int:

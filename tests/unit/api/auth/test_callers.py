@@ -26,7 +26,7 @@ from onair_api.auth.verified_token import TokenKind
 from onair_api.errors import PermissionDenied, ResourceExhausted, Unauthenticated
 from onair_api.settings import RateLimitSettings, RedisSettings
 from onair_crds.resources.enums import Role
-from onair_crds.runtime.steps import PACE, Pace
+from onair_crds.runtime.steps import PACE, SharedPace
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ async def test_those_who_redeem_one_guest_code_are_not_counted_as_one_token(
 
 
 def test_requests_of_a_service_share_a_pace_while_there_are_some(callers: Callers) -> None:
-    def paced(service_id: str) -> Pace | None:
+    def paced(service_id: str) -> SharedPace | None:
         callers.begin(service_id)
         return PACE.get()
 

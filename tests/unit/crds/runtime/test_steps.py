@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from onair_crds.runtime import steps
-from onair_crds.runtime.steps import PACE, Pace, Steps, at_once, done
+from onair_crds.runtime.steps import PACE, SharedPace, Steps, at_once, done
 
 
 def squares(count: int) -> Steps[list[int]]:
@@ -54,11 +54,11 @@ async def test_works_of_one_pace_take_a_step_together_in_a_round_and_others_do_n
             taken.append((rounds, name))
             yield
 
-    async def paced(pace: Pace | None, name: str) -> None:
+    async def paced(pace: SharedPace | None, name: str) -> None:
         PACE.set(pace)
         await done(work(name))
 
-    hostile, quiet = Pace(), Pace()
+    hostile, quiet = SharedPace(), SharedPace()
     tasks = [asyncio.create_task(paced(hostile, f"hostile {at}")) for at in range(20)]
     await asyncio.sleep(0)
     begun = rounds = 1
@@ -78,7 +78,7 @@ async def test_work_that_is_given_up_keeps_nobody_of_its_pace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(steps, "STEP_S", -1.0)
-    PACE.set(Pace())
+    PACE.set(SharedPace())
     given_up, kept = (asyncio.create_task(done(squares(20))) for _ in range(2))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
