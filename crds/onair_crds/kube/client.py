@@ -99,9 +99,7 @@ class KubeClient:
                 query={"limit": str(limit), **query},
                 accept=accept,
             )
-            page = _decoded(payload)
-            page["items"] = page["items"] or []  # null where a list of metadata is empty
-            yield page
+            yield (page := _list(payload))
             if not (following := page["metadata"].get("continue")):
                 return
             query["continue"] = following
@@ -175,7 +173,7 @@ class KubeClient:
                 *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
                 for line in lines:
                     if line.strip():
-                        yield _decoded(line)
+                        yield _event(line)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise ApiUnavailable(503, "WatchBroken", str(error) or type(error).__name__) from error
 
@@ -219,16 +217,17 @@ class KubeClient:
         headers = {"Accept": accept}
         if content_type or body is not None:
             headers["Content-Type"] = content_type or "application/json"
-        _, url, headers, _, _ = await self._api.param_serialize(
-            method,
-            path,
-            query_params=list((query or {}).items()),
-            header_params=headers,
-            auth_settings=["BearerToken"],
-        )
         try:
+            # Reads the token's file now and then
+            _, url, headers, _, _ = await self._api.param_serialize(
+                method,
+                path,
+                query_params=list((query or {}).items()),
+                header_params=headers,
+                auth_settings=["BearerToken"],
+            )
             return await self._api.call_api(method, url, headers, body, _request_timeout=deadline)
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except (aiohttp.ClientError, TimeoutError, OSError, config.ConfigException) as error:
             raise ApiUnreachable(503, "ServiceUnavailable", str(error) or "no response in time") from error
 
 
@@ -245,6 +244,32 @@ def _decoded(payload: bytes) -> Document:
     if not isinstance(document, dict):
         raise ApiUnreachable(503, "ServiceUnavailable", "the response is no JSON object")
     return document
+
+
+def _list(payload: bytes) -> Document:
+    """The list, or the part of one, that a response is.
+
+    Raises:
+        ApiUnreachable: it is none.
+    """
+    page = _decoded(payload)
+    items, metadata = page.get("items", ...), page.get("metadata")
+    if not isinstance(items, list | None) or not isinstance(metadata, dict):
+        raise ApiUnreachable(503, "ServiceUnavailable", "the response is no list")
+    page["items"] = items or []  # null where a list of metadata is empty
+    return page
+
+
+def _event(line: bytes) -> Document:
+    """The event that a line of a watch is.
+
+    Raises:
+        ApiUnreachable: it is none.
+    """
+    event = _decoded(line)
+    if "type" not in event or not isinstance(event.get("object"), dict):
+        raise ApiUnreachable(503, "WatchBroken", "a line of the watch is no event")
+    return event
 
 
 def _error(status: int, payload: bytes) -> ApiError:

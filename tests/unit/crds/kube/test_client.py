@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import errno
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from kubernetes.aio import client as kubernetes_client
+from kubernetes.aio.config import ConfigException
 
 from onair_crds.kube import client
 from onair_crds.kube.apis import PODS
@@ -48,6 +51,48 @@ def test_what_answers_in_the_api_servers_place_is_no_server(payload: bytes) -> N
     assert isinstance(error, ApiUnavailable)
     assert payload[:200].decode() == error.message
     assert not client._error(404, payload).transient
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b'{"message": "maintenance"}',
+        b'{"items": [], "message": "maintenance"}',
+        b'{"items": {}, "metadata": {}}',
+        b'{"items": [], "metadata": null}',
+    ],
+)
+def test_an_object_that_is_no_list_is_not_the_api_servers(payload: bytes) -> None:
+    with pytest.raises(ApiUnreachable, match="no list"):
+        client._list(payload)
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"message": "maintenance"}', b'{"type": "ADDED"}', b'{"type": "ADDED", "object": null}']
+)
+def test_a_line_that_is_no_event_is_not_the_api_servers(line: bytes) -> None:
+    with pytest.raises(ApiUnreachable, match="no event"):
+        client._event(line)
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EMFILE, "too many files"), ConfigException("Token file exists but empty.")]
+)
+async def test_a_request_whose_token_cannot_be_read_has_failed_as_one_without_a_response(
+    error: Exception,
+) -> None:
+    def read_token(_: object) -> None:
+        raise error
+
+    configuration = kubernetes_client.Configuration()
+    configuration.api_key = {"BearerToken": "former"}
+    cast("Any", configuration).refresh_api_key_hook = read_token
+    async with KubeClient(kubernetes_client.ApiClient(configuration)) as kube:
+        with pytest.raises(ApiUnreachable, match=str(error.args[-1])):
+            await kube.list(PODS, "shows")
+        with pytest.raises(ApiUnreachable):
+            async with kube.stream(PODS, "shows", timeout_s=5):
+                pass
 
 
 async def test_an_error_that_breaks_off_is_the_api_servers_whatever_was_asked() -> None:
