@@ -28,7 +28,8 @@ class ApiError(Exception):
 
     @property
     def not_found(self) -> bool:
-        return self.status == 404
+        """Whether the API server has no such object; that somebody has no such path says nothing."""
+        return self.status == 404 and self.reason == "NotFound"
 
     @property
     def conflict(self) -> bool:

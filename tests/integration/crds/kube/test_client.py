@@ -1,4 +1,4 @@
-"""Lists of a real API server."""
+"""Lists and errors of a real API server."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from onair_crds.kube.apis import SECRETS
+from onair_crds.kube.apis import SECRETS, Api
 from onair_crds.kube.client import JSON, METADATA_LIST, KubeClient
+from onair_crds.kube.errors import ApiError
+from onair_crds.resources.base import GROUP, VERSION
 
 
 @pytest.mark.parametrize("accept", [JSON, METADATA_LIST])
@@ -15,3 +17,17 @@ async def test_a_list_of_nothing_has_no_items(kubeconfig: Path, namespace: str, 
     async with await KubeClient.connect(str(kubeconfig)) as client:
         pages = [page async for page in client.pages(SECRETS, namespace, accept=accept)]
     assert [page["items"] for page in pages] == [[]]
+
+
+async def test_an_object_that_is_not_there_is_told_from_a_kind_that_is_not_served(
+    kubeconfig: Path, namespace: str
+) -> None:
+    async with await KubeClient.connect(str(kubeconfig)) as client:
+        with pytest.raises(ApiError) as missing:
+            await client.get(SECRETS, namespace, "none")
+        with pytest.raises(ApiError) as nowhere:
+            await client.create(SECRETS, "no-such-namespace", {"metadata": {"name": "none"}})
+        with pytest.raises(ApiError) as unserved:
+            await client.get(Api(f"/apis/{GROUP}/{VERSION}", "hovercrafts"), namespace, "none")
+    found = [(each.value.status, each.value.not_found) for each in (missing, nowhere, unserved)]
+    assert found == [(404, True), (404, True), (404, False)]

@@ -40,6 +40,22 @@ async def test_what_comes_while_its_predecessor_is_found_to_be_gone_stays(known:
     assert cluster.view.update(PROJECT, project("successor", 4)), "it is known for good"
 
 
+class LoadBalancerWithoutApiServer:
+    """Knows no such path."""
+
+    async def get(self, *_: object) -> Document:
+        raise ApiError(404, "", "404 page not found")
+
+
+async def test_a_404_of_somebody_else_removes_nothing() -> None:
+    cluster = Cluster(LoadBalancerWithoutApiServer(), Settings())  # type: ignore[arg-type]
+    cluster.view.update(PROJECT, project("known", 1))
+    with pytest.raises(ApiError):
+        await cluster.fetch(PROJECT, "show")
+    assert cluster.view.get(PROJECT, "show")
+    assert cluster.view.update(PROJECT, project("known", 2))
+
+
 class ApiServerThatDeletesIt:
     """Has an object that is being deleted."""
 
