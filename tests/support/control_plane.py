@@ -80,9 +80,11 @@ class ControlPlane:
         write_private_key(
             self._service_account_key, rsa.generate_private_key(public_exponent=65537, key_size=2048)
         )
+        self._data, self._backup = self.folder / "etcd", self.folder / "etcd-backup"
         self.audit_log = self.folder / "audit.log"
         self._audit = self._audit_options(audited)
         self._port = free_port()
+        self._etcd_url, self._etcd_peer_url = (f"http://{HOST}:{free_port()}" for _ in range(2))
         self._etcd: ChildProcess | None = None
         self._apiserver: ChildProcess | None = None
         self.url = f"https://{HOST}:{self._port}"
@@ -108,11 +110,27 @@ class ControlPlane:
 
     def stop(self) -> None:
         """Stops both programs and removes their data."""
+        self._stop_programs()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def back_up(self) -> None:
+        """Keeps the data as it is now; both programs are stopped for it and started again."""
+        self._stop_programs()
+        shutil.copytree(self._data, self._backup)
+        self.start()
+
+    def restore(self) -> None:
+        """Starts both programs anew with the data that was backed up."""
+        self._stop_programs()
+        shutil.rmtree(self._data)
+        shutil.move(self._backup, self._data)
+        self.start()
+
+    def _stop_programs(self) -> None:
         self.stop_apiserver()
         if self._etcd:
             self._etcd.stop()
             self._etcd = None
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def stop_apiserver(self) -> None:
         """Kills the API server: every watch and request breaks, as in a crash."""
@@ -190,12 +208,11 @@ class ControlPlane:
             etcd.post("/v3/kv/put", json={"key": encoded, "value": value}).raise_for_status()
 
     def _start_etcd(self) -> None:
-        client_url, peer_url = (f"http://{HOST}:{free_port()}" for _ in range(2))
-        self._etcd_url = client_url
+        client_url, peer_url = self._etcd_url, self._etcd_peer_url
         self._etcd = ChildProcess(
             [
                 self._etcd_binary,
-                f"--data-dir={self.folder / 'etcd'}",
+                f"--data-dir={self._data}",
                 f"--listen-client-urls={client_url}",
                 f"--advertise-client-urls={client_url}",
                 f"--listen-peer-urls={peer_url}",

@@ -148,5 +148,6 @@ class Cluster:
             if known:
                 self.view.remove(kind, name, known.uid)
             return None
-        entry = self.view.put(kind, document)
+        self.view.read_again(kind, known, document)
+        entry = self.view.entry(kind, name)
         return None if entry is None or entry.deleting else entry

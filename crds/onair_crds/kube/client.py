@@ -105,6 +105,12 @@ class KubeClient:
             query["continue"] = following
             limit = next_page(limit, len(payload))
 
+    async def version(self, api: Api, namespace: str | None, **query: str) -> int:
+        """The resourceVersion that the API server has now, by a list of one object."""
+        query["limit"] = "1"
+        payload = await self._payload("GET", api.path(namespace), query=query, accept=METADATA_LIST)
+        return int(_list(payload)["metadata"]["resourceVersion"])
+
     async def create(self, api: Api, namespace: str | None, document: Document) -> Document:
         return await self._request("POST", api.path(namespace), document)
 

@@ -78,20 +78,32 @@ async def relist(client: KubeClient, store: Store, target: WatchTarget, page: Pa
 
     `page` is called with every page, and at last with what the list lacks.
 
+    A list that names no resourceVersion is never of a late cache of the API server: it has all that was known
+    when it was asked for. Where it has less, the API server's data was put back to an earlier state, and the
+    kind begins anew.
+
     Raises:
         ApiError: the list failed; the store has taken its first pages, and has dropped nothing.
     """
     alive: set[str] = set()
-    version = 0
+    known, version = store.version(target.kind), 0
     pages = client.pages(target.api, target.namespace, accept=target.accept, **target.query)
     async for part in pages:
         version = int(part["metadata"]["resourceVersion"])
+        if version < known:
+            _begin_anew(store, target.kind, known, version)
+            known = version
         documents: list[Document] = part["items"]
         alive.update(document["metadata"]["uid"] for document in documents)
         updates = [store.update(target.kind, document) for document in documents]
         page(documents, [change for change in updates if change])
     page([], store.drop_missing(target.kind, alive, version))
     return version
+
+
+def _begin_anew(store: Store, kind: str, known: int, version: int) -> None:
+    log.warning("cache.restored", kind=kind, known=known, version=version)
+    store.begin_anew(kind, version)
 
 
 class Reflector:
@@ -114,6 +126,8 @@ class Reflector:
         self._timing = timing
         self._metrics = metrics
         self._version: str | None = None
+        self._in_doubt = False
+        """Whether the last watch ended without a word: as where its version is one that is yet to come."""
         self._failures = 0
         self._last_contact = time.monotonic()
 
@@ -129,11 +143,25 @@ class Reflector:
     async def run(self) -> None:
         while True:
             try:
+                if self._version and self._in_doubt:
+                    await self._check_version()
                 if self._version is None:
                     await self._list()
                 await self._watch(self._version or "")
             except (ApiError, ValueError) as error:
+                self._in_doubt = True
                 await self._recover(error)
+
+    async def _check_version(self) -> None:
+        """Has everything listed where the API server is behind what it was heard to have.
+
+        A watch from a version that is yet to come brings nothing until then.
+        """
+        known = self._store.version(self.kind)
+        version = await self._client.version(self._target.api, self._target.namespace, **self._target.query)
+        if version < known:
+            _begin_anew(self._store, self.kind, known, version)
+            self._version = None
 
     async def _list(self) -> None:
         documents: list[Document] = []
@@ -159,11 +187,13 @@ class Reflector:
             self._target.api, self._target.namespace, timeout_s=self._timing.inactivity_s, **query
         )
         started = time.monotonic()
+        self._in_doubt = True
         async with stream as events:
             async for event in events:
                 self._contact()
                 self._take(event)
                 self._failures = 0
+                self._in_doubt = False
         self._contact()
         if time.monotonic() - started < SHORTEST_WATCH_S:
             raise ApiError(503, "WatchEnded", "the watch ended at once")
@@ -175,7 +205,8 @@ class Reflector:
         if type_ == "ERROR":
             code = int(document.get("code") or 500)
             raise ApiError(code, str(document.get("reason", "")), str(document.get("message", "")))
-        self._version = document["metadata"]["resourceVersion"]
+        self._version = str(document["metadata"]["resourceVersion"])
+        self._store.heard(self.kind, int(self._version))
         if type_ == "DELETED":
             self._store.remove(self.kind, document["metadata"]["name"], document["metadata"]["uid"])
         elif type_ in ("ADDED", "MODIFIED"):

@@ -3,7 +3,8 @@
 Lists, watches, reads and responses to writes all feed it, in any order:
 resourceVersion counts up over all objects of one API server, so the newer
 document stays. A uid never comes back, so an object that was seen to be deleted
-is ignored ever after, whatever arrives late.
+is ignored ever after, whatever arrives late. Neither holds where the API server's
+data was put back to an earlier state: `begin_anew` is for that.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ R = TypeVar("R", bound=Resource)
 class Entry:
     """One version of one object. `records` keeps what was derived from it, as long as it is the newest."""
 
-    __slots__ = ("created", "document", "index_keys", "kind", "name", "records", "uid", "version")
+    __slots__ = ("created", "document", "index_keys", "kind", "name", "records", "uid", "version", "void")
 
     def __init__(self, kind: str, document: Document) -> None:
         metadata = document["metadata"]
@@ -42,6 +43,8 @@ class Entry:
         self.name: str = metadata["name"]
         self.uid: str = metadata["uid"]
         self.version = int(metadata["resourceVersion"])
+        self.void = False
+        """Whether any version is newer: this one is of a state that the API server does not have any more."""
         self.document = document
         self.created = creation_order(metadata)
         self.records: dict[Any, Any] = {}
@@ -123,7 +126,11 @@ class Store:
         self._indexed: dict[tuple[str, str], dict[IndexKey, dict[str, Entry]]] = {
             (kind, index): defaultdict(dict) for kind, indices in kinds.items() for index in indices
         }
-        self._tombstones: OrderedDict[str, None] = OrderedDict()
+        self._tombstones: OrderedDict[str, str] = OrderedDict()
+        """Kinds by uid."""
+        self._versions = dict.fromkeys(kinds, 0)
+        self.restores = 0
+        """How often a kind began anew."""
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
 
     def entry(self, kind: str, name: str) -> Entry | None:
@@ -145,12 +152,34 @@ class Store:
         """Calls `listener` after every change of any object of a kind."""
         self._listeners[kind].append(listener)
 
+    def version(self, kind: str) -> int:
+        """The highest resourceVersion that the API server was heard to have of a kind; 0 if none was."""
+        return self._versions[kind]
+
+    def heard(self, kind: str, version: int) -> None:
+        """Notes that the API server has this resourceVersion of a kind, whatever of it is kept."""
+        self._versions[kind] = max(version, self._versions[kind])
+
+    def begin_anew(self, kind: str, version: int) -> None:
+        """Takes whatever comes of a kind for newer than what is known, which stays until a list is complete.
+
+        Args:
+            version: the API server's own, which is lower than what was heard of it.
+        """
+        self._versions[kind] = version
+        for uid in [uid for uid, dead in self._tombstones.items() if dead == kind]:
+            del self._tombstones[uid]
+        for entry in self._entries[kind].values():
+            entry.void = True
+        self.restores += 1
+
     def update(self, kind: str, document: Document) -> Change | None:
         """Takes one version of an object; None if it is no news."""
         metadata = document["metadata"]
         known, version = self._entries[kind].get(metadata["name"]), int(metadata["resourceVersion"])
+        self.heard(kind, version)
         # Before it is trimmed, which may compress it: a list brings all that is known already
-        if metadata["uid"] in self._tombstones or (known and known.version >= version):
+        if metadata["uid"] in self._tombstones or (known and known.version >= version and not known.void):
             return None
         trim = self._trims.get(kind)
         entry = Entry(kind, trim(document) if trim else document)
@@ -165,9 +194,18 @@ class Store:
         self._notify(kind)
         return Change(known, entry)
 
+    def read_again(self, kind: str, known: Entry | None, document: Document) -> Change | None:
+        """Takes an object that was read when another version of it was known.
+
+        That one is older, whatever its number: the API server's data may have been put back.
+        """
+        if known and known.version > int(document["metadata"]["resourceVersion"]):
+            known.void = True
+        return self.update(kind, document)
+
     def remove(self, kind: str, name: str, uid: str) -> Change | None:
         """Drops a deleted object for good; None if it was not known."""
-        self._tombstones[uid] = None
+        self._tombstones[uid] = kind
         if len(self._tombstones) > MAX_TOMBSTONES:
             self._tombstones.popitem(last=False)
         known = self._entries[kind].get(name)
@@ -180,7 +218,9 @@ class Store:
 
     def drop_missing(self, kind: str, alive: AbstractSet[str], version: int) -> list[Change]:
         """Drops what a list at this resourceVersion lacks, unless that is newer; `alive` are its uids."""
-        missing = [e for e in self._entries[kind].values() if e.uid not in alive and e.version <= version]
+        self.heard(kind, version)
+        entries = self._entries[kind].values()
+        missing = [e for e in entries if e.uid not in alive and (e.version <= version or e.void)]
         removals = [self.remove(kind, entry.name, entry.uid) for entry in missing]
         return [change for change in removals if change]
 

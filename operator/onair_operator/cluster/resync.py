@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 
@@ -52,6 +53,8 @@ class Resync:
         self._echo_s = echo_s
         self._heard: dict[str, float] = {}
         """When the watch of each kind last brought something."""
+        self._restored = asyncio.Event()
+        """Set when a list finds that the API server's data was put back to an earlier state."""
         self.synced = False
 
     def heard(self, kind: str) -> None:
@@ -69,7 +72,7 @@ class Resync:
         """
         brought: dict[str, float] = {}
         forbidden: ApiError | None = None
-        started = time.monotonic()
+        started, restores = time.monotonic(), self._store.restores
         for kind, api in WATCHED.items():
             began = time.monotonic()
             query = {"fieldSelector": FIELD_SELECTORS[kind]} if kind in FIELD_SELECTORS else {}
@@ -89,6 +92,9 @@ class Resync:
                 if not error.forbidden:
                     raise
                 forbidden = error
+            finally:
+                if self._store.restores != restores:
+                    self._restored.set()
         if forbidden:
             raise forbidden
         self.synced = True
@@ -107,21 +113,28 @@ class Resync:
         except ApiError as error:
             change = self._store.remove(kind, name, known.uid) if error.not_found and known else None
         else:
-            change = self._store.update(kind, document)
+            change = self._store.read_again(kind, known, document)
         if change:
             self._changed(change)
 
     async def audit(self, interval_s: float) -> None:
         """Lists now and then; ends when a watch turns out to be dead.
 
-        A process that does not lead lists once: it lists afresh when it is elected.
+        So are all where a list finds the API server's data put back to an earlier state: they wait for the
+        versions to get to where they were. A process that does not lead lists once: it lists afresh when it
+        is elected.
         """
         await self._list_until_done()
-        while True:
-            await asyncio.sleep(interval_s)
-            if not self._leading():
+        self._restored.clear()
+        while not self._restored.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(interval_s):
+                    await self._restored.wait()
+            if self._restored.is_set() or not self._leading():
                 continue
             brought = await self._list_until_done()
+            if self._restored.is_set():
+                return
             if brought:
                 await asyncio.sleep(self._echo_s)
             if dead := silent_kinds(brought, self._heard):

@@ -63,6 +63,7 @@ class Watch:
     def event(self, kind: str, type_: str | None, document: Document) -> None:
         """Takes one event of a watch."""
         self._resync.heard(kind)
+        self._store.heard(kind, int(document["metadata"]["resourceVersion"]))
         if type_ == "DELETED":
             change = self._store.remove(kind, document["metadata"]["name"], document["metadata"]["uid"])
         else:

@@ -74,7 +74,10 @@ class ChangeAnnouncer:
         """Set when an object was announced that may be a parent."""
 
     def listed(self, kind: str, documents: list[Document], version: int) -> None:
-        """The whole list at a version. The first one announces nothing; later ones are compared."""
+        """The whole list at a version. The first one announces nothing; later ones are compared.
+
+        Where its versions are lower, the API server's data was put back to an earlier state.
+        """
         seen = self._seen.get(kind)
         if seen is None:
             return
@@ -87,11 +90,17 @@ class ChangeAnnouncer:
             self._buffer.start(kind, Position(version), time.time())
             self._progress.set()
             return
+        last, undone = self._buffer.position(kind), False
         for document in sorted(documents, key=lambda each: int(each["metadata"]["resourceVersion"])):
+            before = seen.get(document["metadata"]["name"])
+            if before and before.version > int(document["metadata"]["resourceVersion"]):
+                before.void = undone = True
             self.changed(kind, document, deleted=False)
         alive = {document["metadata"]["uid"] for document in documents}
         for part, entry in enumerate([each for each in seen.values() if each.uid not in alive]):
             self._remove(entry, None, Position(version, part))
+        if undone or (last and last.number > version):
+            self._buffer.go_back(kind, Position(version), time.time())
 
     def changed(self, kind: str, document: Document, *, deleted: bool) -> None:
         """One event of the watch."""
@@ -108,7 +117,7 @@ class ChangeAnnouncer:
             if before:
                 self._remove(before, entry, position)
             return
-        if before and before.version >= entry.version:
+        if before and before.version >= entry.version and not before.void:
             return
         seen[entry.name] = entry
         if kind in (COLLECTION, PROJECT):

@@ -98,6 +98,12 @@ class ReplayBuffer:
             self._evicted[source] = max(position, self._evicted.get(source, position))
             self.advance(source, position)
 
+    def go_back(self, source: str, position: Position, at: float) -> None:
+        """The source counts from a lower position on: whoever was further may have missed something."""
+        if last := self._last.get(source):
+            self._evicted[source] = Position(last.number + 1)
+            self.start(source, position, at)
+
     def position(self, source: str) -> Position | None:
         """The latest position of a source; None if it is not followed."""
         return self._last.get(source)

@@ -19,6 +19,15 @@ async def test_a_list_of_nothing_has_no_items(kubeconfig: Path, namespace: str, 
     assert [page["items"] for page in pages] == [[]]
 
 
+async def test_the_version_is_had_without_a_list_of_everything(kubeconfig: Path, namespace: str) -> None:
+    async with await KubeClient.connect(str(kubeconfig)) as client:
+        query = {"fieldSelector": "type=Opaque"}
+        before = await client.version(SECRETS, namespace, **query)
+        made = await client.create(SECRETS, namespace, {"metadata": {"name": "made"}})
+        after = await client.version(SECRETS, namespace, **query)
+    assert before < int(made["metadata"]["resourceVersion"]) <= after
+
+
 async def test_an_object_that_is_not_there_is_told_from_a_kind_that_is_not_served(
     kubeconfig: Path, namespace: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""Reflectors on a real API server: lists in pages, watches that are too old, watches that fall silent."""
+"""Reflectors on a real API server: lists in pages, watches that are too old or fall silent, restored data."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.support.control_plane import ControlPlane
 from tests.support.waiting import until
 
 from onair_crds.kube import client as kube_client
-from onair_crds.kube.apis import CUSTOM
+from onair_crds.kube.apis import CONFIG_MAPS, CUSTOM
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.reflector import Reflector, WatchTarget, relist
 from onair_crds.kube.store import Store
 from onair_crds.resources.collection import Collection
 
 COLLECTION = "Collection"
+CONFIG_MAP = "ConfigMap"
+MORE_THAN_A_START_WRITES = 500
+"""Versions that the API server's own writes as it starts do not make up for."""
 SPEC = {"owner": {"serviceId": "s", "serviceUserId": "u"}}
 
 
@@ -129,3 +133,55 @@ async def test_a_watch_that_falls_silent_is_given_up(
     async with running(reflector):
         await until(lambda: metrics.restarts["broken"] > 0)
         assert reflector.age_s >= 1, "an open connection is no sign of life"
+
+
+class RestoredShow:
+    """ConfigMaps of a control plane of its own, as a client writes them and a reflector has them."""
+
+    def __init__(self, client: KubeClient) -> None:
+        self.client = client
+        self.store = Store({CONFIG_MAP: {}})
+        self.reflector = Reflector(
+            client,
+            self.store,
+            WatchTarget(CONFIG_MAP, CONFIG_MAPS, "default"),
+            ShortReflectorTiming(),
+            CountingReflectorMetrics(),
+        )
+
+    async def make(self, name: str) -> None:
+        await self.client.create(
+            CONFIG_MAPS, "default", {"metadata": {"name": name}, "data": {"says": "made"}}
+        )
+
+    async def edit(self, name: str, says: str) -> None:
+        await self.client.merge_patch(CONFIG_MAPS, "default", name, {"data": {"says": says}})
+
+    def known(self) -> dict[str, str]:
+        return {entry.name: entry.document["data"]["says"] for entry in self.store.entries(CONFIG_MAP)}
+
+
+async def test_data_that_was_restored_replaces_what_was_known_after_its_backup() -> None:
+    with ControlPlane() as plane:
+        async with await KubeClient.connect(str(plane.kubeconfig)) as client:
+            show = RestoredShow(client)
+            for name in ("same", "edited", "undone", "deleted"):
+                await show.make(name)
+            await asyncio.to_thread(plane.back_up)
+            async with running(show.reflector):
+                await show.make("new")
+                for number in range(MORE_THAN_A_START_WRITES):
+                    await show.edit("edited", str(number))
+                await show.edit("undone", "after the backup")
+                await client.delete(CONFIG_MAPS, "default", "deleted")
+                after = {"same": "made", "edited": "499", "undone": "after the backup", "new": "made"}
+                await until(lambda: show.known() == after, "all is known", state=show.known)
+                await asyncio.to_thread(plane.restore)
+                await show.edit("edited", "after the restore")
+                restored = {
+                    "same": "made",
+                    "edited": "after the restore",
+                    "undone": "made",
+                    "deleted": "made",
+                }
+                await until(lambda: show.known() == restored, "what was restored is known", state=show.known)

@@ -40,6 +40,21 @@ async def test_what_comes_while_its_predecessor_is_found_to_be_gone_stays(known:
     assert cluster.view.update(PROJECT, project("successor", 4)), "it is known for good"
 
 
+class RestoredFromBackup:
+    """Has an earlier version of an object than it had."""
+
+    async def get(self, *_: object) -> Document:
+        return project("restored", 3)
+
+
+async def test_what_was_restored_is_taken_as_it_is_read() -> None:
+    cluster = Cluster(RestoredFromBackup(), Settings())  # type: ignore[arg-type]
+    cluster.view.update(PROJECT, project("restored", 9))
+    entry = await cluster.fetch(PROJECT, "show")
+    assert entry
+    assert entry.version == 3
+
+
 class LoadBalancerWithoutApiServer:
     """Knows no such path."""
 

@@ -128,6 +128,37 @@ def test_a_list_drops_what_it_lacks_but_not_what_is_newer() -> None:
     assert store.drop_missing("Show", {"uid-listed"}, 10) == []
 
 
+def test_where_versions_went_back_everything_is_news_until_a_list_is_complete() -> None:
+    store = new_store()
+    store.update("Plain", show("other", 90))
+    store.remove("Plain", "other", "uid-other")
+    for name in ("edited", "same", "made-since"):
+        store.update("Show", show(name, 90))
+    store.remove("Show", "deleted-since", "uid-deleted-since")
+    assert store.version("Show") == 90
+    store.begin_anew("Show", 50)
+    assert (store.version("Show"), store.restores) == (50, 1)
+    assert names(store, "a") == ["edited", "made-since", "same"], "what is known stays for now"
+    for listed in (show("edited", 52), show("same", 90), show("deleted-since", 30)):
+        assert store.update("Show", listed)
+    alive = {"uid-edited", "uid-same", "uid-deleted-since"}
+    assert [change.entry.name for change in store.drop_missing("Show", alive, 55)] == ["made-since"]
+    assert names(store, "a") == ["deleted-since", "edited", "same"]
+    assert store.update("Show", show("edited", 51)) is None, "versions count again"
+    assert store.update("Plain", show("other", 91)) is None, "other kinds did not begin anew"
+
+
+def test_what_is_read_after_another_version_was_known_is_newer_whatever_its_number() -> None:
+    store = new_store()
+    store.update("Show", show("a", 90))
+    known = store.entry("Show", "a")
+    assert store.read_again("Show", known, show("a", 90)) is None
+    assert store.read_again("Show", known, show("a", 51))
+    assert store.update("Show", show("a", 52)), "as the next write responds"
+    assert store.read_again("Show", known, show("a", 51)) is None, "the write came after the read began"
+    assert store.read_again("Show", None, show("new", 10))
+
+
 @given(st.permutations(range(1, 7)), st.integers(0, 6))
 def test_any_order_of_versions_ends_at_the_newest(versions: list[int], deleted_after: int) -> None:
     store = new_store()

@@ -144,6 +144,43 @@ async def test_a_deletion_that_a_list_finds_proves_nothing(setting: ResyncSettin
     audit.cancel()
 
 
+async def restore(setting: ResyncSetting) -> None:
+    """Puts the API server's data back to before one show was edited and another was made."""
+    await setting.resync.list_all()
+    former = show()
+    setting.watch.event("Project", "ADDED", show())
+    setting.watch.event("Project", "ADDED", show("made-since"))
+    setting.api.projects["show"] = former
+    setting.api.version -= 1
+    setting.changes.clear()
+
+
+async def test_what_was_restored_replaces_what_was_newer(setting: ResyncSetting) -> None:
+    await restore(setting)
+    assert set(await setting.resync.list_all()) == {"Project"}
+    assert setting.changed == [("show", True), ("made-since", False)]
+    entry = setting.store.entry("Project", "show")
+    assert entry
+    assert entry.document == setting.api.projects["show"]
+    assert await setting.resync.list_all() == {}
+
+
+@pytest.mark.parametrize("leading", [True, False])
+async def test_watches_are_started_again_after_a_restore_without_a_wait(
+    setting: ResyncSetting, *, leading: bool
+) -> None:
+    """Whoever leads finds it by the audit; a standby does so by the list with which it begins to lead."""
+    setting.leading = leading
+    setting.resync._echo_s = 3600.0
+    audit = asyncio.create_task(setting.resync.audit(0.0 if leading else 3600.0))
+    await setting.lists(1, audit)
+    await restore(setting)
+    if not leading:
+        await setting.resync.list_all()
+    async with asyncio.timeout(10):
+        await audit
+
+
 async def test_a_standby_lists_once_until_it_leads(setting: ResyncSetting) -> None:
     setting.leading = False
     audit = asyncio.create_task(setting.resync.audit(0.0))
@@ -180,6 +217,12 @@ async def test_a_newer_version_found_after_a_conflict_is_reported_once(setting: 
     setting.changes.clear()
     await setting.resync.refresh("Project", "show")
     setting.watch.event("Project", "MODIFIED", newer)
+    assert setting.changed == [("show", True)]
+
+
+async def test_what_a_conflict_finds_restored_is_taken(setting: ResyncSetting) -> None:
+    await restore(setting)
+    await setting.resync.refresh("Project", "show")
     assert setting.changed == [("show", True)]
 
 

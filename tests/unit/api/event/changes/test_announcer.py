@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import orjson
@@ -13,6 +14,7 @@ from tests.support.announcer import AnnouncerWatch, collection, document, projec
 from tests.support.documents import destination_document
 
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT
+from onair_api.event.event import Position
 from onair_api.live.project.record import ProjectRecords
 from onair_api.writes.request_note import RequestNote
 from onair_crds.contract.labels import REQUEST_ANNOTATION
@@ -48,6 +50,22 @@ def test_a_list_after_a_broken_watch_announces_the_differences() -> None:
         "COLLECTION_CREATE",
         "COLLECTION_DELETE",
     ]
+
+
+def test_what_was_restored_is_announced_and_whoever_returns_has_missed_something() -> None:
+    watch = AnnouncerWatch()
+    watch.start(Collection=[collection(5, name=name) for name in ("same", "undone", "deleted")])
+    watch.says(COLLECTION, collection(90, 1, name="undone"))
+    watch.says(COLLECTION, collection(91, name="made"))
+    watch.says(COLLECTION, collection(92, name="deleted"), deleted=True)
+    watch.names()
+    listed = [collection(5, name=name) for name in ("same", "undone", "deleted")]
+    watch.announcer.listed(COLLECTION, listed, 50)
+    assert watch.names() == ["COLLECTION_UPDATE", "COLLECTION_CREATE", "COLLECTION_DELETE"]
+    assert watch.announcer.announced(COLLECTION) == Position(50)
+    assert not watch.buffer.covers(COLLECTION, Position(92), time.time() + 60)
+    watch.says(COLLECTION, collection(51, 2, name="undone"))
+    assert watch.names() == ["COLLECTION_UPDATE"]
 
 
 def test_an_older_version_is_not_announced_again() -> None:

@@ -65,6 +65,20 @@ def test_a_quiet_source_is_covered_by_a_buffer_that_started_before_the_session_c
     assert not buffer.covers("unknown", Position(500), 102.0)
 
 
+def test_a_source_that_went_back_is_covered_from_where_it_was_on() -> None:
+    buffer = ReplayBuffer(60, 10, 1000)
+    buffer.go_back("s", Position(50), 0.0)
+    assert buffer.position("s") is None, "it was not followed"
+    buffer.start("s", Position(0), 0.0)
+    buffer.add(event(90), 1.0)
+    buffer.go_back("s", Position(50), 2.0)
+    assert buffer.position("s") == Position(50)
+    for position in (50, 90):
+        assert not buffer.covers("s", Position(position), 10.0)
+    buffer.add(event(91), 11.0)
+    assert buffer.covers("s", Position(91), 12.0)
+
+
 def test_an_event_that_arrives_twice_is_replayed_once() -> None:
     buffer = ReplayBuffer(60, 10, 1000)
     buffer.start("s", Position(0), 0.0)
