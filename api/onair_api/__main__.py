@@ -137,7 +137,7 @@ def server(settings: Settings, client: KubeClient) -> Server:
 
 async def run(settings: Settings) -> None:
     """Serves the facade until it is asked to end."""
-    async with await KubeClient.connect() as client:
+    async with await KubeClient.connect(program="onair-api") as client:
         log.info(
             "api.started",
             port=settings.listen.port,

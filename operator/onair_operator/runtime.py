@@ -64,7 +64,7 @@ async def run(
 ) -> None:
     """Runs an operator until `stop` is set; `watches_started` is called whenever the watches are up."""
     with short_collections():
-        async with await KubeClient.connect(kubeconfig) as client:
+        async with await KubeClient.connect(kubeconfig, program="onair-operator") as client:
             await _Runtime(client, settings, stop, watches_started).run()
 
 

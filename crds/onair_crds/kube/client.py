@@ -16,6 +16,7 @@ from typing import Any, Self, cast
 import aiohttp
 from kubernetes.aio import client, config
 
+from onair_crds.contract.labels import PRODUCT
 from onair_crds.kube.apis import Api
 from onair_crds.kube.deep_json import loads
 from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
@@ -43,8 +44,12 @@ class KubeClient:
         self._api = api_client
 
     @classmethod
-    async def connect(cls, kubeconfig: str | None = None) -> Self:
-        """A client for the given kubeconfig file, else for the pod it runs in, else for `KUBECONFIG`."""
+    async def connect(cls, kubeconfig: str | None = None, *, program: str = PRODUCT) -> Self:
+        """A client for the given kubeconfig file, else for the pod it runs in, else for `KUBECONFIG`.
+
+        Args:
+            program: the name that the API server logs, and has in `managedFields` for what it writes.
+        """
         configuration = client.Configuration()
         load: Any = config
         if kubeconfig is None and "KUBERNETES_SERVICE_HOST" in os.environ:
@@ -57,7 +62,9 @@ class KubeClient:
         if proxy := configuration.proxy or proxy_of(configuration.host):
             configuration.proxy, headers = without_password(proxy)
             configuration.proxy_headers = headers or configuration.proxy_headers
-        return cls(client.ApiClient(configuration))
+        api_client = client.ApiClient(configuration)
+        api_client.user_agent = program
+        return cls(api_client)
 
     async def __aenter__(self) -> Self:
         return self

@@ -36,6 +36,7 @@ async def test_a_wanted_show_gets_one_pod_and_its_story(operated_namespace: Oper
         assert project["metadata"]["finalizers"] == ["onair.dev/broadcast"]
         assert [o["kind"] for o in project["metadata"]["ownerReferences"]] == ["Collection"]
         assert pod["metadata"]["ownerReferences"][0]["uid"] == project["metadata"]["uid"]
+        assert {each["manager"] for each in pod["metadata"]["managedFields"]} == {"onair-operator"}
         identity = await operated_namespace.client.get(SECRETS, operated_namespace.namespace, "show-first-1")
         assert set(identity["data"]) == {"tls.crt", "tls.key", "verify.pem", "snapshot.key"}
 

@@ -28,6 +28,13 @@ async def test_the_version_is_had_without_a_list_of_everything(kubeconfig: Path,
     assert before < int(made["metadata"]["resourceVersion"]) <= after
 
 
+async def test_what_a_program_writes_is_managed_by_its_name(kubeconfig: Path, namespace: str) -> None:
+    for program in ("onair-operator", "onair-api"):
+        async with await KubeClient.connect(str(kubeconfig), program=program) as client:
+            made = await client.create(SECRETS, namespace, {"metadata": {"name": program}})
+            assert [each["manager"] for each in made["metadata"]["managedFields"]] == [program]
+
+
 async def test_an_object_that_is_not_there_is_told_from_a_kind_that_is_not_served(
     kubeconfig: Path, namespace: str
 ) -> None:
