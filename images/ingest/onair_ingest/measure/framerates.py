@@ -34,36 +34,43 @@ class Framerates:
     def __init__(self, streams: Streams, server: MediaServer) -> None:
         self._streams = streams
         self._server = server
-        self._places = asyncio.Semaphore(AT_A_TIME)
+        self._running: set[str] = set()
+        """The connections that are measured now."""
         self._due_s: dict[str, float] = {}
         """By connection: when it is measured again."""
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as measuring:
             while True:
-                now_s = time.monotonic()
-                flowing = [
-                    judged for judged in self._streams.all() if judged.state.flowing and judged.state.video
-                ]
-                names = {_name(judged) for judged in flowing}
-                self._due_s = {name: due_s for name, due_s in self._due_s.items() if name in names}
-                for judged in flowing:
-                    if self._due_s.get(_name(judged), 0.0) <= now_s:
-                        self._due_s[_name(judged)] = now_s + AGAIN_S
-                        measuring.create_task(self._measure(judged))
+                for judged in self._next(time.monotonic()):
+                    self._running.add(_name(judged))
+                    measuring.create_task(self._measure(judged))
                 await asyncio.sleep(LOOK_S)
 
+    def _next(self, now_s: float) -> list[Judged]:
+        """As much as there is room for: first what never was measured, then what has been due the longest."""
+        flowing = {
+            _name(judged): judged
+            for judged in self._streams.all()
+            if judged.state.flowing and judged.state.video
+        }
+        self._due_s = {name: due_s for name, due_s in self._due_s.items() if name in flowing}
+        due_s = {name: self._due_s.get(name, 0.0) for name in flowing if name not in self._running}
+        due = sorted((name for name in due_s if due_s[name] <= now_s), key=due_s.__getitem__)
+        return [flowing[name] for name in due[: AT_A_TIME - len(self._running)]]
+
     async def _measure(self, judged: Judged) -> None:
-        framerate = None
+        name, framerate = _name(judged), None
         try:
-            async with self._places, asyncio.timeout(TIMEOUT_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 framerate = framerate_of(await self._times(judged.look.path.name), CLOCK_HZ)
         except (PlayError, TimeoutError) as error:
             log.info("framerate.not_measured", stream=judged.look.stream, error=type(error).__name__)
-        if framerate is None:
-            self._due_s[_name(judged)] = time.monotonic() + RETRY_S
-        else:
+        finally:
+            self._running.discard(name)
+        if framerate is not None:
             self._streams.measured(judged.look, framerate)
+        self._due_s[name] = time.monotonic() + (RETRY_S if framerate is None else AGAIN_S)
 
     async def _times(self, path: str) -> list[int]:
         """When the frames of some seconds are shown, in milliseconds; of fewer where the stream ends.
