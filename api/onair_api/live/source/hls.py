@@ -6,19 +6,19 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from urllib.parse import quote
 
 import aiohttp
 import structlog
 
-from onair_api.access.ownership import owned_collection, source_of
+from onair_api.access.ownership import owned_collection, owner_in, source_of
 from onair_api.auth.callers import Caller
 from onair_api.auth.identity import Origin
 from onair_api.auth.ingest_secret import IngestSecret
 from onair_api.auth.play_tokens import PlayToken, Purpose, decode, opening
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.watched_kinds import SOURCE
+from onair_api.cache.watched_kinds import COLLECTION, SOURCE
 from onair_api.errors import NotFound, ResourceExhausted, Unauthenticated, Unavailable
 from onair_api.operation import Ids
 from onair_api.settings import Settings
@@ -40,7 +40,8 @@ CONNECT_S, PLAYLIST_S, SEGMENT_S = 2.0, FIRST_SEGMENT_S + 3.0, 60.0
 MAX_PLAYLIST_BYTES = 64 * 1024
 PART_BYTES = 64 * 1024
 MOST_OF_ONE, MOST_OF_ALL = 6, 256
-"""Requests of one player, and of all players of this replica, at once."""
+"""Requests of one player, and of all players of this replica, at once. Those of one service's sources are no
+more than is left of the latter: it may have half, two a third each, and the next one still gets some."""
 RETRY_S = 2
 
 
@@ -63,6 +64,7 @@ class HlsPreviews:
         self._gateways = {each.name: each.url.rstrip("/") for each in settings.ingest.gateways}
         self._session: aiohttp.ClientSession | None = None
         self._running: Counter[str] = Counter()
+        self._of_services: Counter[str] = Counter()
 
     async def close(self) -> None:
         if self._session:
@@ -121,29 +123,54 @@ class HlsPreviews:
         gateway, stream = self._gateways.get(str(entry.status.get("gateway"))), entry.status.get("stream")
         if gateway is None or not stream:
             raise NotFound("the source is not connected")
-        if self._running[token] >= MOST_OF_ONE or self._running.total() >= MOST_OF_ALL:
-            raise ResourceExhausted("too many requests of players at once", retry_after_s=RETRY_S)
         url = f"{gateway}{STREAMS_PATH}/{quote(stream, safe='')}{HLS_SUFFIX}/{quote(name, safe='')}"
         headers = {"Authorization": f"Bearer {reader_token(secret, stream)}"}
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
-        self._running[token] += 1
+        with self._counted(token, self._service(entry)):
+            try:
+                async with (
+                    asyncio.timeout(timeout_s),
+                    self._http().get(
+                        url, headers=headers, timeout=timeout, allow_redirects=False
+                    ) as response,
+                ):
+                    if response.status == 404:
+                        raise NotFound("the source is not connected, or the segment is too old")
+                    if response.status != 200:
+                        raise Unavailable("there is no segment yet; try again", retry_after_s=RETRY_S)
+                    yield response
+            except (TimeoutError, aiohttp.ClientError) as error:
+                log.info("hls.not_fetched", source=entry.name, error=type(error).__name__)
+                raise Unavailable(
+                    "the ingest gateway does not respond in time", retry_after_s=RETRY_S
+                ) from error
+
+    @contextlib.contextmanager
+    def _counted(self, token: str, service: str) -> Iterator[None]:
+        """While a request is made.
+
+        Raises:
+            ResourceExhausted: too many are already.
+        """
+        left = MOST_OF_ALL - self._of_services.total()
+        if self._running[token] >= MOST_OF_ONE or self._of_services[service] >= left:
+            raise ResourceExhausted("too many requests of players at once", retry_after_s=RETRY_S)
+        counts = ((self._running, token), (self._of_services, service))
+        for count, name in counts:
+            count[name] += 1
         try:
-            async with (
-                asyncio.timeout(timeout_s),
-                self._http().get(url, headers=headers, timeout=timeout, allow_redirects=False) as response,
-            ):
-                if response.status == 404:
-                    raise NotFound("the source is not connected, or the segment is too old")
-                if response.status != 200:
-                    raise Unavailable("there is no segment yet; try again", retry_after_s=RETRY_S)
-                yield response
-        except (TimeoutError, aiohttp.ClientError) as error:
-            log.info("hls.not_fetched", source=entry.name, error=type(error).__name__)
-            raise Unavailable("the ingest gateway does not respond in time", retry_after_s=RETRY_S) from error
+            yield
         finally:
-            self._running[token] -= 1
-            if not self._running[token]:
-                del self._running[token]
+            for count, name in counts:
+                count[name] -= 1
+                if not count[name]:
+                    del count[name]
+
+    def _service(self, source: Entry) -> str:
+        """Id of the service that a source belongs to."""
+        collection = self._cluster.view.get(COLLECTION, str(source.spec.get("collectionId")))
+        owner = owner_in(collection) if collection else None
+        return owner[0] if owner else ""
 
     async def _verified(self, token: str, secret: bytes, purpose: Purpose) -> PlayToken:
         found = decode(token, secret, purpose, time.time())
@@ -171,7 +198,9 @@ class HlsPreviews:
     def _http(self) -> aiohttp.ClientSession:
         """Of the loop that first asks."""
         if self._session is None:
-            self._session = aiohttp.ClientSession(auto_decompress=False, trust_env=False)
+            # Requests never wait for a connection: 100 is the default
+            connector = aiohttp.TCPConnector(limit=MOST_OF_ALL)
+            self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False, trust_env=False)
         return self._session
 
 
