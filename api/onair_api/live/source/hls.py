@@ -198,8 +198,9 @@ class HlsPreviews:
     def _http(self) -> aiohttp.ClientSession:
         """Of the loop that first asks."""
         if self._session is None:
-            # Requests never wait for a connection: 100 is the default
-            connector = aiohttp.TCPConnector(limit=MOST_OF_ALL)
+            # Requests never wait for a connection: 100 is the default.
+            # A gateway that is restarted has another address under its name.
+            connector = aiohttp.TCPConnector(limit=MOST_OF_ALL, use_dns_cache=False)
             self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False, trust_env=False)
         return self._session
 

@@ -109,8 +109,10 @@ class SourceRelay:
         url = f"{source.gateway}{STREAMS_PATH}/{source.stream}{ACCESS_UNITS_SUFFIX}"
         headers = {"Authorization": f"Bearer {source.token.get_secret_value()}"}
         timeout = aiohttp.ClientWSTimeout(ws_close=1.0)
+        # A gateway that is restarted has another address under its name.
         self._session = self._session or aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S)
+            connector=aiohttp.TCPConnector(use_dns_cache=False),
+            timeout=aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S),
         )
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):

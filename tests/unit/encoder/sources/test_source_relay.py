@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 from tests.support.loopback_server import on_loopback
+from tests.support.moved_name import at_moved_name
 
 from onair_crds.contract.program import ProgramSource
 from onair_encoder.loopback import serve
@@ -126,6 +127,19 @@ async def test_what_cannot_be_read_is_closed(
     async with session.ws_connect(f"{relay[1]}/sources/{path}") as page:
         assert (await page.receive()).type is aiohttp.WSMsgType.CLOSE
         assert page.close_code == 4404
+
+
+async def test_a_gateway_that_has_moved_is_found_at_once(
+    gateway: tuple[ReaderGateway, str],
+    relay: tuple[SourceRelay, str],
+    session: aiohttp.ClientSession,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    relay[0].want([camera(at_moved_name(monkeypatch, gateway[1]))])
+    async with session.ws_connect(f"{relay[1]}/sources/camera") as page:
+        assert (await page.receive()).type is aiohttp.WSMsgType.CLOSE
+    async with session.ws_connect(f"{relay[1]}/sources/camera") as page:
+        assert await page.receive_bytes() == b"\x01one"
 
 
 async def test_pages_give_sources_the_jitter_buffer_of_the_project(

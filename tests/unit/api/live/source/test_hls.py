@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import cast
 
 import pytest
 from aiohttp import web
 from tests.support.loopback_server import on_loopback
+from tests.support.moved_name import at_moved_name
 from tests.support.waiting import until
 
 from onair_api.auth.identity import Origin
@@ -19,7 +21,7 @@ from onair_api.auth.play_tokens import PlayToken, Purpose
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import COLLECTION, SOURCE
-from onair_api.errors import ResourceExhausted
+from onair_api.errors import ResourceExhausted, Unavailable
 from onair_api.live.source.hls import MOST_OF_ALL, MOST_OF_ONE, HlsPreviews
 from onair_api.settings import GatewaySettings, IngestSettings, Settings
 
@@ -60,11 +62,15 @@ class HlsPlayersOfServices:
         self.cluster.view.put(kind, {"metadata": metadata, "spec": spec, "status": status})
 
     @contextlib.asynccontextmanager
-    async def previews(self) -> AsyncIterator[HlsPreviews]:
+    async def previews(self, at: Callable[[str], str] = str) -> AsyncIterator[HlsPreviews]:
+        """
+        Args:
+            at: where the gateway is for the facade, by its url.
+        """
         app = web.Application()
         app.router.add_get("/{path:.*}", self._serve)
         async with on_loopback(app) as url:
-            gateways = [GatewaySettings(name=POD, url=url)]
+            gateways = [GatewaySettings(name=POD, url=at(url))]
             previews = HlsPreviews(
                 cast("Cluster", self.cluster),
                 cast("IngestSecret", KnownSecret()),
@@ -118,6 +124,15 @@ async def test_a_player_has_a_few_requests() -> None:
         await refused(play(previews, token("one", 1)))
         services.finish.set()
         assert {await each for each in playing} == {b"segment"}
+
+
+async def test_a_gateway_that_has_moved_is_found_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    services = HlsPlayersOfServices()
+    services.finish.set()
+    async with services.previews(partial(at_moved_name, monkeypatch)) as previews:
+        with pytest.raises(Unavailable):
+            await play(previews, token("one", 1))
+        assert await play(previews, token("one", 1)) == b"segment"
 
 
 async def refused(playing: Awaitable[bytes]) -> None:
