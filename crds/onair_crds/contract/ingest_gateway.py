@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from onair_crds.contract.times import parse_time
 from onair_crds.contract.wire_model import Secret, WireModel
@@ -22,8 +22,8 @@ PORT = 8448
 
 STREAMS_PATH = "/v1/streams"
 """GET: NDJSON of `StreamState` and `Heartbeat`: first every stream, then a heartbeat, then each change as it
-happens, and a heartbeat every HEARTBEAT_S. DELETE `/v1/streams/{stream}`: disconnects its publisher; 404
-where there is none."""
+happens, and a heartbeat every HEARTBEAT_S. A line of an unknown type, or with an unknown value, is skipped.
+DELETE `/v1/streams/{stream}`: disconnects its publisher; 404 where there is none."""
 PULLS_PATH = "/v1/pulls"
 """PUT `Pulls`: everything that this gateway is to pull; what is not named any more is ended."""
 HEARTBEAT_S = 0.5
@@ -132,12 +132,21 @@ class RefusedPublisher(WireModel, frozen=True):
     """Where they come from."""
 
 
+def _without_unknown(refused: object) -> object:
+    known = get_args(RefusedReason)
+    if not isinstance(refused, list):
+        return refused
+    return [each for each in refused if not isinstance(each, dict) or each.get("reason") in known]
+
+
 class Heartbeat(WireModel):
     """Says that all streams have been reported."""
 
     type: Literal["heartbeat"] = "heartbeat"
-    refused: Annotated[list[RefusedPublisher], Field(max_length=MAX_REFUSED)] = []
-    """Since the heartbeat before."""
+    refused: Annotated[
+        list[RefusedPublisher], Field(max_length=MAX_REFUSED), BeforeValidator(_without_unknown)
+    ] = []
+    """Since the heartbeat before; without those whose reason only newer gateways know."""
     waiting: Annotated[list[str], Field(max_length=MAX_REFUSED)] = []
     """Streams whose previews have begun, since then, to wait until another one ends."""
 

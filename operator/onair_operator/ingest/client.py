@@ -16,7 +16,7 @@ import aiohttp
 import structlog
 from aiohttp.http_exceptions import HttpProcessingError
 from prometheus_client import Counter, Gauge
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
 from onair_crds.contract.ingest_gateway import (
     PULLS_PATH,
@@ -25,6 +25,7 @@ from onair_crds.contract.ingest_gateway import (
     Pulls,
     StreamState,
 )
+from onair_crds.contract.wire_model import WireModel
 from onair_crds.runtime.bounded_body import bounded_body
 from onair_operator.ingest.gateway_streams import GatewayStreams
 from onair_operator.ingest.preview_push import PreviewPush
@@ -54,6 +55,13 @@ CUT_OFFS = Counter("onair_operator_ingest_cut_offs_total", "Publishers that were
 _LINE: TypeAdapter[StreamState | Heartbeat] = TypeAdapter(
     Annotated[StreamState | Heartbeat, Field(discriminator="type")]
 )
+
+
+class UnknownLine(WireModel):
+    """A line that only newer gateways say, or that has a value which only they know."""
+
+    type: Annotated[str, Field(max_length=64)]
+    stream: object = None
 
 
 class GatewayClient:
@@ -151,6 +159,7 @@ class GatewayClient:
     async def _lines(self) -> AsyncIterator[bool]:
         """Takes what the gateway reports; gives, after each line, whether it has reported everything."""
         first: dict[str, StreamState] | None = {}
+        is_newer = False
         timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=UNREACHABLE_AFTER_S
         )
@@ -160,8 +169,15 @@ class GatewayClient:
                 if response.status != 200:
                     raise GatewayUnreachable(f"HTTP {response.status}")
                 async for line in response.content:
-                    message = _LINE.validate_json(line)
-                    if first is None:
+                    message = _parsed(line)
+                    if isinstance(message, UnknownLine):
+                        if not is_newer:
+                            log.warning("gateway.unknown_line", gateway=self._name, type=message.type)
+                        is_newer = True
+                        if first is None and isinstance(message.stream, str):
+                            # What was known of it is no longer so
+                            self._streams.forget(self._name, message.stream)
+                    elif first is None:
                         self._take(message)
                     elif isinstance(message, Heartbeat):
                         self._take_all(first)
@@ -254,3 +270,14 @@ class GatewayClient:
                 return (await bounded_body(response, MAX_BODY)).decode()
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise GatewayUnreachable(type(error).__name__) from error
+
+
+def _parsed(line: bytes) -> StreamState | Heartbeat | UnknownLine:
+    """
+    Raises:
+        ValueError: no gateway says this.
+    """
+    try:
+        return _LINE.validate_json(line)
+    except ValidationError:
+        return UnknownLine.model_validate_json(line)

@@ -71,6 +71,13 @@ class GatewayStreams:
         self._put(gateway, state)
         self._changed(News(gateway, frozenset({state.stream})))
 
+    def forget(self, gateway: str, stream: str) -> None:
+        """Takes it that nothing is known of a stream at a gateway."""
+        self._came_s[gateway].pop(stream, None)
+        known = self._online[gateway].pop(stream, None), self._ended[gateway].pop(stream, None)
+        if any(known):
+            self._changed(News(gateway, frozenset({stream})))
+
     def told_all(self, gateway: str, states: Iterable[StreamState]) -> None:
         """Takes a gateway's word on all of its streams: it can be reached, and others are not there."""
         streams = self._online[gateway].keys() | self._ended[gateway].keys()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -11,7 +11,7 @@ import pytest
 from tests.support.gateway_server import SECRET, GatewayServer, stream_state
 from tests.support.waiting import WITHIN_S, until
 
-from onair_crds.contract.ingest_gateway import Pull, Pulls
+from onair_crds.contract.ingest_gateway import Heartbeat, Pull, Pulls, RefusedPublisher
 from onair_operator.ingest import client
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.observed import GatewayContact
@@ -35,8 +35,12 @@ def unreachable_after_s(monkeypatch: pytest.MonkeyPatch) -> float:
 
 
 @asynccontextmanager
-async def followed(server: GatewayServer, secret: bytes = SECRET) -> AsyncIterator[Gateways]:
-    gateways = Gateways([server.settings])
+async def followed(
+    server: GatewayServer,
+    secret: bytes = SECRET,
+    on_heartbeat: Callable[[Heartbeat], None] = lambda heartbeat: None,
+) -> AsyncIterator[Gateways]:
+    gateways = Gateways([server.settings], on_heartbeat=on_heartbeat)
     gateways.follow(secret, TERM)
     try:
         yield gateways
@@ -121,8 +125,8 @@ async def test_a_gateway_that_was_never_there_is_unreachable_after_the_patience(
 
 @pytest.mark.parametrize(
     "line",
-    [b"x" * 200_000, b"{}", b'{"type": "stream"}', b"[" * 5000, b"\xff\xfe", b'"heartbeat"'],
-    ids=["endless", "empty", "half", "deep", "no text", "no object"],
+    [b"x" * 200_000, b"{}", b'{"type": 1}', b"[" * 5000, b"\xff\xfe", b'"heartbeat"'],
+    ids=["endless", "empty", "no type", "deep", "no text", "no object"],
 )
 async def test_what_no_gateway_says_costs_a_new_connection_and_no_state(
     server: GatewayServer, line: bytes
@@ -135,6 +139,35 @@ async def test_what_no_gateway_says_costs_a_new_connection_and_no_state(
         await until(lambda: server.connections > connections)
         await until(lambda: flows(gateways))
         assert contact(gateways) is GatewayContact.REACHABLE
+
+
+async def test_what_only_newer_gateways_say_is_skipped(server: GatewayServer) -> None:
+    heard: list[Heartbeat] = []
+    server.tell(stream_state("a"))
+    async with followed(server, on_heartbeat=heard.append) as gateways:
+        await until(lambda: flows(gateways))
+        connections = server.connections
+        known = RefusedPublisher(stream="a", reason="InUse")
+        newer = known.model_copy(update={"reason": "TooMany"})
+        server.say(b'{"type": "load", "cpus": 2}')
+        server.say(stream_state("b").model_copy(update={"protocol": "whip"}).wire().encode())
+        server.say(b'{"type": "stream"}')
+        server.say(Heartbeat.model_construct(refused=[newer, known]).wire().encode())
+        server.tell(stream_state("c"))
+        await until(lambda: flows(gateways, "c"))
+        assert [each.refused for each in heard if each.refused] == [[known]]
+        assert not gateways.streams.sightings("b")
+        assert server.connections == connections
+
+
+async def test_a_stream_that_is_published_in_an_unknown_way_is_no_longer_known(server: GatewayServer) -> None:
+    server.tell(stream_state("a"))
+    async with followed(server) as gateways:
+        await until(lambda: flows(gateways))
+        server.tell(stream_state("a").model_copy(update={"protocol": "whip"}))
+        await until(lambda: not gateways.streams.sightings("a"))
+        server.tell(stream_state("a"))
+        await until(lambda: flows(gateways))
 
 
 async def test_another_installations_gateway_says_nothing_to_us(
