@@ -27,7 +27,7 @@ from onair_crds.contract.ingest_gateway import (
 )
 from onair_crds.contract.wire_model import WireModel
 from onair_crds.runtime.bounded_body import bounded_body
-from onair_operator.ingest.gateway_streams import GatewayStreams
+from onair_operator.ingest.gateway_streams import ENDED_KEPT, GatewayStreams
 from onair_operator.ingest.preview_push import PreviewPush
 from onair_operator.ingest.shown_previews import GatewayRoomAccess
 from onair_operator.ingest.unreachable import GatewayUnreachable
@@ -45,7 +45,7 @@ MAX_LINE = 64 * 1024
 MAX_BODY = 1024 * 1024
 """Bytes of a response."""
 MAX_STREAMS = 10_000
-"""Of one gateway."""
+"""Of one gateway: those that are online. Pulls that fail are not counted: they may be as many."""
 
 REACHABLE = Gauge(
     "onair_operator_ingest_gateway_reachable", "1 while a gateway reports its streams.", ["gateway"]
@@ -159,6 +159,8 @@ class GatewayClient:
     async def _lines(self) -> AsyncIterator[bool]:
         """Takes what the gateway reports; gives, after each line, whether it has reported everything."""
         first: dict[str, StreamState] | None = {}
+        counts: dict[bool, int] = {True: 0, False: 0}
+        """How many of them are online, and how many are not."""
         is_newer = False
         timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=UNREACHABLE_AFTER_S
@@ -183,9 +185,11 @@ class GatewayClient:
                         self._take_all(first)
                         first = None
                     else:
-                        first[message.stream] = message
-                        if len(first) > MAX_STREAMS:
+                        counts[message.online] += 1
+                        if counts[True] > MAX_STREAMS:
                             raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")
+                        if message.online or counts[False] <= ENDED_KEPT:
+                            first[message.stream] = message
                     yield first is None
         except (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError, ValueError) as error:
             raise GatewayUnreachable(type(error).__name__) from error
@@ -211,9 +215,9 @@ class GatewayClient:
             self._streams.heard(self._name)
             self._on_heartbeat(message)
             return
-        if message.online and self._streams.online(self._name) >= MAX_STREAMS:
-            raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")
         self._streams.told(self._name, message)
+        if self._streams.online(self._name) > MAX_STREAMS:
+            raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")
 
     async def _judge(self) -> None:
         """Takes it for unreachable whenever it has been silent for too long."""

@@ -170,6 +170,23 @@ async def test_a_stream_that_is_published_in_an_unknown_way_is_no_longer_known(s
         await until(lambda: flows(gateways))
 
 
+async def test_pulls_that_fail_do_not_count_as_streams(
+    server: GatewayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "MAX_STREAMS", 2)
+    failed = [stream_state(f"pull-{n}", protocol="pull", online=False, flowing=False) for n in range(4)]
+    server.states = {each.stream: each for each in (*failed, stream_state("a"), stream_state("b"))}
+    async with followed(server) as gateways:
+        await until(lambda: contact(gateways) is GatewayContact.REACHABLE)
+        assert len(gateways.streams.sightings("pull-3")) == 1
+        connections = server.connections
+        server.tell(stream_state("b", flowing=False))
+        await until(lambda: not flows(gateways, "b"))
+        assert server.connections == connections
+        server.tell(stream_state("c"))
+        await until(lambda: server.connections > connections, "three streams are too many")
+
+
 async def test_another_installations_gateway_says_nothing_to_us(
     server: GatewayServer, unreachable_after_s: float
 ) -> None:
