@@ -6,9 +6,7 @@ is made (`addresses`). Pure but for that.
 
 from __future__ import annotations
 
-import asyncio
 import re
-import socket
 import unicodedata
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -18,9 +16,9 @@ from pydantic import ConfigDict
 
 from onair_crds.contract.inside_ranges import INSIDE_IPV4, INSIDE_IPV6, NAT64, Network
 from onair_crds.contract.wire_model import WireModel
+from onair_crds.name_lookups import SocketAddress, name_lookups
 
 Address = IPv4Address | IPv6Address
-SocketAddress = tuple[socket.AddressFamily, tuple[str | bytes | int, ...]]
 
 INSIDE_LABELS = frozenset(("arpa", "cluster", "default", "home", "internal", "intranet", "lan")) | frozenset(
     ("local", "localdomain", "localhost", "pod", "private", "svc")
@@ -95,13 +93,12 @@ class InsideRules(WireModel):
             InsideAddress: one of them is inside.
             OSError, UnicodeError: the name cannot be resolved.
         """
-        loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = await name_lookups().addresses(host, port)
         if not self.allows_host(host_of(host), port):
-            for *_, address in found:
+            for _, address in found:
                 if not self.allows(ip_address(str(address[0]).partition("%")[0])):
                     raise InsideAddress
-        return [(family, address) for family, _, _, _, address in found]
+        return found
 
 
 EVERYWHERE = InsideRules(refused=False)

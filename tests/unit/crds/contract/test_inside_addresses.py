@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import threading
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -181,3 +184,25 @@ async def test_a_name_is_judged_by_what_it_leads_to() -> None:
             "127.0.0.1",
             "::1",
         }
+
+
+async def test_names_that_are_not_resolved_keep_nobody_else_from_resolving(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    responds, getaddrinfo = threading.Event(), socket.getaddrinfo
+
+    def silent(host: str, *arguments: Any, **options: Any) -> Any:
+        if host.endswith(".example") and not options.get("flags"):
+            assert responds.wait(20)
+            raise socket.gaierror(socket.EAI_AGAIN, "no response")
+        return getaddrinfo(host, *arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", silent)
+    waiting = [asyncio.create_task(InsideRules().addresses(f"media{n}.example", 1935)) for n in range(30)]
+    await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        assert await asyncio.get_running_loop().getaddrinfo("localhost", 443)
+    for each in waiting:
+        each.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    responds.set()

@@ -87,7 +87,9 @@ class ChangingName:
     def __init__(self) -> None:
         self.asked = 0
 
-    async def getaddrinfo(self, host: str, port: int, **_: object) -> list[Any]:
+    def getaddrinfo(self, host: str, port: int, *_: object, flags: int = 0, **__: object) -> list[Any]:
+        if host == NAME and flags & socket.AI_NUMERICHOST:
+            raise socket.gaierror(socket.EAI_NONAME, "not an address")
         if host not in (NAME, self.FIRST):
             raise socket.gaierror(socket.EAI_NONAME, "unknown")
         address = self.FIRST if host == self.FIRST or not self.asked else self.AFTERWARDS
@@ -101,7 +103,7 @@ NAME = "media.example"
 @pytest.fixture
 async def changing(monkeypatch: pytest.MonkeyPatch) -> ChangingName:
     name = ChangingName()
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", name.getaddrinfo)
+    monkeypatch.setattr(socket, "getaddrinfo", name.getaddrinfo)
     return name
 
 

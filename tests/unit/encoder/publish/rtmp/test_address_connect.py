@@ -14,7 +14,8 @@ import uvloop
 from tests.support.certificate_authority import CertificateAuthority
 from tests.support.delivery.silent_address import SILENT_HOST, silent_port
 
-from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules, SocketAddress
+from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
+from onair_crds.name_lookups import SocketAddress
 from onair_crds.session_error import SessionError
 from onair_encoder.publish import tls
 from onair_encoder.publish.rtmp.address import RtmpAddress
