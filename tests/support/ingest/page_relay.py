@@ -35,7 +35,9 @@ MOVIE = [
 class PageRelay:
     def __init__(self, media_server: str) -> None:
         self.address = f"rtmp://{media_server}:1935/live"
-        self.readers = Readers(lambda stream: f"live/{stream}", MediaServer(media_server, 1935), linger_s=5)
+        self.readers = Readers(
+            lambda stream: f"live/{stream}", lambda _: None, MediaServer(media_server, 1935), linger_s=5
+        )
         self.reported: object = None
 
     async def movie(self, request: web.Request) -> web.StreamResponse:

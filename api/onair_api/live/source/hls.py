@@ -19,7 +19,7 @@ from onair_api.auth.ingest_secret import IngestSecret
 from onair_api.auth.play_tokens import PlayToken, Purpose, decode, opening
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import COLLECTION, SOURCE
-from onair_api.errors import NotFound, ResourceExhausted, Unauthenticated, Unavailable
+from onair_api.errors import FailedPrecondition, NotFound, ResourceExhausted, Unauthenticated, Unavailable
 from onair_api.operation import Ids
 from onair_api.settings import Settings
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
@@ -99,6 +99,7 @@ class HlsPreviews:
         Raises:
             Unauthenticated: the token has expired, has ended with what it goes back to, or is none.
             NotFound: the source is gone, or not connected, or there is no ingest.
+            FailedPrecondition: nothing that it sends is played.
             ResourceExhausted: too many requests at once.
             Unavailable: the gateway does not respond, or there is no segment yet.
         """
@@ -136,6 +137,8 @@ class HlsPreviews:
                 ):
                     if response.status == 404:
                         raise NotFound("the source is not connected, or the segment is too old")
+                    if response.status == 415:
+                        raise FailedPrecondition("the source sends neither H.264 nor AAC")
                     if response.status != 200:
                         raise Unavailable("there is no segment yet; try again", retry_after_s=RETRY_S)
                     yield response

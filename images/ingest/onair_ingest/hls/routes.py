@@ -15,7 +15,7 @@ from onair_crds.contract.previews import (
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.hls.windows import TooManyWindows, Windows
 from onair_ingest.readers.access import authorized_stream
-from onair_ingest.readers.readers import NoStream
+from onair_ingest.readers.readers import NoStream, Undecodable
 
 RETRY = {"Retry-After": "2"}
 PART_BYTES = 64 * 1024
@@ -34,6 +34,8 @@ class HlsRoutes:
         stream = authorized_stream(request, self._secret)
         try:
             window = self._windows.play(stream)
+        except Undecodable as error:
+            raise web.HTTPUnsupportedMediaType(text=str(error)) from None
         except NoStream:
             raise web.HTTPNotFound(text="no such stream is published here") from None
         except TooManyWindows:

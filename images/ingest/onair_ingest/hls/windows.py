@@ -8,7 +8,7 @@ import structlog
 
 from onair_ingest.hls.memory import Memory
 from onair_ingest.hls.window import StateOf, Window
-from onair_ingest.readers.readers import NoStream, Readers
+from onair_ingest.readers.readers import NoStream, Readers, Undecodable
 
 log = structlog.get_logger()
 
@@ -44,8 +44,11 @@ class Windows:
 
         Raises:
             NoStream: it is not published here.
+            Undecodable: it is, and nothing of it is played.
             TooManyWindows
         """
+        if reason := self._readers.undecodable(stream):
+            raise Undecodable(reason)
         if known := self.get(stream):
             return known
         if self._state_of(stream) is None:

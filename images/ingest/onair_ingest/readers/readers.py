@@ -27,14 +27,24 @@ class NoStream(Exception):
     """No such stream is published here."""
 
 
+class Undecodable(NoStream):
+    """The stream is published here, and a page can decode none of it; the text says why."""
+
+
 class _Played:
     """One stream, from its first reader until some seconds after its last."""
 
     def __init__(
-        self, stream: str, path_of: Callable[[str], str | None], server: MediaServer, linger_s: float
+        self,
+        stream: str,
+        path_of: Callable[[str], str | None],
+        undecodable: Callable[[str], str | None],
+        server: MediaServer,
+        linger_s: float,
     ) -> None:
         self.stream, self.feed = stream, StreamFeed()
-        self._path_of, self._server, self._linger_s = path_of, server, linger_s
+        self._path_of, self._undecodable = path_of, undecodable
+        self._server, self._linger_s = server, linger_s
         self._demuxer = Demuxer()
         self._messages = 0
         self._idle: asyncio.TimerHandle | None = None
@@ -44,6 +54,9 @@ class _Played:
         reason, code, is_played = "the stream ended", CLOSE_ENDED, False
         try:
             while path := self._path_of(self.stream):
+                if undecodable := self._undecodable(self.stream):  # whoever publishes it now
+                    reason, code = undecodable, CLOSE_UNSUPPORTED
+                    break
                 self._messages = 0
                 try:
                     await RtmpPlayer(self._server, path).play(self._take)
@@ -82,12 +95,20 @@ class _Played:
 class Readers:
     """Plays streams from the media server while somebody reads them."""
 
-    def __init__(self, path_of: Callable[[str], str | None], server: MediaServer, linger_s: float) -> None:
+    def __init__(
+        self,
+        path_of: Callable[[str], str | None],
+        undecodable: Callable[[str], str | None],
+        server: MediaServer,
+        linger_s: float,
+    ) -> None:
         """
         Args:
             path_of: a stream's path in the media server, while it is published there; it may hold a key.
+            undecodable: why no page can decode a stream that is published; None if one can.
             linger_s: how long a stream is played on after its last reader.
         """
+        self.undecodable = undecodable
         self._path_of, self._server, self._linger_s = path_of, server, linger_s
         self._played: dict[str, _Played] = {}
 
@@ -102,6 +123,7 @@ class Readers:
 
         Raises:
             NoStream: it is not published here.
+            Undecodable: it is, and a page can decode none of it.
         """
         played = self._play(stream)
         subscription = played.subscribe()
@@ -115,7 +137,9 @@ class Readers:
         if played is None or played.task.done():
             if self._path_of(stream) is None:
                 raise NoStream(stream)
-            played = _Played(stream, self._path_of, self._server, self._linger_s)
+            if reason := self.undecodable(stream):
+                raise Undecodable(reason)
+            played = _Played(stream, self._path_of, self.undecodable, self._server, self._linger_s)
             self._played[stream] = played
             played.task.add_done_callback(lambda _: self._forget(stream, played))
         return played

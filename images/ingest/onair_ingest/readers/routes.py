@@ -6,13 +6,13 @@ from socket import SO_SNDBUF, SOL_SOCKET
 
 from aiohttp import web
 
-from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, STILL_SUFFIX
+from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_UNSUPPORTED, STILL_SUFFIX
 from onair_crds.contract.ingest_gateway import STREAMS_PATH
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_ingest.readers.access import authorized_stream
 from onair_ingest.readers.metrics import DROPPED
-from onair_ingest.readers.readers import NoStream, Readers
+from onair_ingest.readers.readers import NoStream, Readers, Undecodable
 from onair_ingest.readers.still import NoStill, Stills
 from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue
 
@@ -46,6 +46,11 @@ class ReaderRoutes:
                 finally:
                     DROPPED.inc(subscription.dropped)
                 return socket
+        except Undecodable as error:
+            socket = web.WebSocketResponse(compress=False)
+            await socket.prepare(request)
+            await socket.close(code=CLOSE_UNSUPPORTED, message=str(error).encode())
+            return socket
         except NoStream:
             raise web.HTTPNotFound(text="no such stream is published here") from None
 
@@ -53,6 +58,8 @@ class ReaderRoutes:
         stream = authorized_stream(request, self._secret)
         try:
             jpeg = await self._stills.jpeg(stream)
+        except Undecodable as error:
+            raise web.HTTPServiceUnavailable(text=str(error)) from None
         except NoStream:
             raise web.HTTPNotFound(text="no such stream is published here") from None
         except NoStill as error:

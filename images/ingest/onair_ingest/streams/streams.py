@@ -22,6 +22,7 @@ from onair_crds.contract.ingest_gateway import (
 from onair_crds.contract.times import format_time
 from onair_ingest.mediamtx.client import CONNECTIONS, MediaMtx, MediaMtxUnavailable
 from onair_ingest.streams.connection_identity import Identities
+from onair_ingest.streams.decodable import undecodable
 from onair_ingest.streams.judgement import MAX_ADDRESS, UNRESPONSIVE_S, Judged, Judgement, Look, Moment
 
 log = structlog.get_logger()
@@ -84,6 +85,11 @@ class Streams:
         """What is known of a stream's video."""
         state = self.state(stream)
         return state.video if state else None
+
+    def undecodable(self, stream: str) -> str | None:
+        """Why no page can decode a stream that is published; None if one can, or if that is not known yet."""
+        judged = self.get(stream)
+        return undecodable(judged.look.path.tracks2) if judged else None
 
     def all(self) -> Iterable[Judged]:
         return self._judgement.all()

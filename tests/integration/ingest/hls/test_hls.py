@@ -113,6 +113,18 @@ def test_what_is_pushed_without_video_is_played(
     assert found["seconds"] == pytest.approx(4, abs=0.1)
 
 
+def test_what_no_player_decodes_is_refused_at_once(
+    pod: IngestPod, follower: Follower, client: HlsClient, key: str
+) -> None:
+    options = ("-c:v", "libx265", "-x265-params", "log-level=none")
+    with FfmpegEncoder(pod.srt(f"publish:{key}"), audio=[], options=options):
+        follower.flowing(key)
+        began_s = time.monotonic()
+        response = client.get()
+    assert (response.status_code, response.text) == (415, "H.264 or AAC is needed, and it has H265")
+    assert time.monotonic() - began_s < 2
+
+
 @pytest.mark.parametrize("lacks", ["video", "audio"])
 async def test_a_browser_plays_what_has_only_audio_or_only_video(
     pod: IngestPod, follower: Follower, client: HlsClient, key: str, lacks: str

@@ -20,7 +20,7 @@ from tests.support.ingest.restamped import publish_restamped, recorded
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.waiting import wait_for
 
-from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_ENDED, UnitKind
+from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_ENDED, CLOSE_UNSUPPORTED, UnitKind
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, stream_of_key
 from onair_crds.media.flv import Packet
 
@@ -96,6 +96,17 @@ async def test_what_else_encoders_send(
     if audio:
         config = next(record for record in reader.records if record.kind is UnitKind.AUDIO_CONFIG)
         assert f'"sampleRate":{rate_hz},"channels":{channels}'.encode() in config.payload
+
+
+async def test_what_no_page_decodes_is_refused_while_it_runs(
+    pod: IngestPod, follower: Follower, secret: bytes, key: str
+) -> None:
+    options = ("-c:v", "libx265", "-x265-params", "log-level=none")
+    with FfmpegEncoder(pod.srt(f"publish:{key}"), audio=[], options=options):
+        follower.flowing(key)
+        async with reading(pod.port, secret, key) as reader:
+            assert await reader.closed(2) == CLOSE_UNSUPPORTED
+    assert not reader.records
 
 
 async def test_1080p60_is_read_whole(pod: IngestPod, follower: Follower, secret: bytes, key: str) -> None:

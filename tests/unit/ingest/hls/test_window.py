@@ -23,7 +23,7 @@ from onair_crds.contract.ingest_gateway import StreamState
 from onair_ingest.hls import window as window_module
 from onair_ingest.hls.window import Window
 from onair_ingest.hls.windows import TooManyWindows, Windows
-from onair_ingest.readers.readers import NoStream
+from onair_ingest.readers.readers import NoStream, Undecodable
 from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue, StreamFeed
 
 VIDEO = Record(UnitKind.VIDEO_CONFIG, 0, 0, config_payload(VideoConfig(codec="avc1.42c01e"), RECORD))
@@ -50,6 +50,7 @@ class FakeReaders:
     def __init__(self) -> None:
         self.feed: StreamFeed | None = None
         self.media: tuple[Record, ...] = ()
+        self.refusal: str | None = None
         self.readers = 0
         self.at_s = 0.0
 
@@ -57,6 +58,9 @@ class FakeReaders:
         self.feed, self.media = StreamFeed(), configurations or (VIDEO, AUDIO)
         for configuration in self.media:
             self.feed.put(configuration)
+
+    def undecodable(self, stream: str) -> str | None:
+        return self.refusal
 
     def state(self) -> StreamState | None:
         if self.feed is None:
@@ -285,3 +289,13 @@ async def test_damaged_frames_do_no_harm(readers: FakeReaders, window: Window) -
     readers.feed.put(Record(UnitKind.AUDIO, 0, 0, b"sound", key=True))
     readers.gops(3)
     assert await window.wait_ready(5)
+
+
+async def test_what_no_player_decodes_is_refused_at_once(readers: FakeReaders, windows: Windows) -> None:
+    readers.publish()
+    readers.refusal = "it has H265"
+    with pytest.raises(Undecodable, match="it has H265"):
+        windows.play("stream")
+    assert windows.count == 0
+    readers.refusal = None
+    assert windows.play("stream")

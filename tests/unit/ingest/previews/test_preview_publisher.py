@@ -9,11 +9,13 @@ from contextlib import asynccontextmanager
 from typing import cast
 
 import pytest
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramRtc
 from onair_crds.room_publisher.pipe import Joined, Message, SessionProgress
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.session_error import SessionError
+from onair_ingest.mediamtx.rtmp_player import MediaServer
 from onair_ingest.previews import preview_publisher
 from onair_ingest.previews.preview_publisher import PreviewPublisher
 from onair_ingest.previews.turns import Turns
@@ -192,3 +194,27 @@ async def test_sessions_for_a_stream_without_media_come_less_and_less_often(
         await publisher.run()
     first = preview_publisher.FIRST_PAUSE_S
     assert (pauses, begun) == ([first, 2 * first, 4 * first], 3)
+
+
+async def test_what_no_page_decodes_takes_no_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+
+    def undecodable(_: str) -> str:
+        nonlocal asked
+        asked += 1
+        return "it has H265"
+
+    async def start(*_: object, **__: object) -> SlowRoomClient:
+        pytest.fail("a session begins")
+
+    monkeypatch.setattr(RoomClient, "start", start)
+    monkeypatch.setattr(preview_publisher, "NO_STREAM_S", 0.001)
+    readers = Readers(lambda _: "live/key", undecodable, MediaServer("127.0.0.1", 1), linger_s=5.0)
+    running = asyncio.Semaphore(1)
+    turns = Turns(running, asyncio.Semaphore(1), lambda: None)
+    publishing = asyncio.create_task(PreviewPublisher("s", ROOM, readers, turns, lambda _: None).run())
+    await until(lambda: asked > 3, "it looks for something else")
+    assert not publishing.done()
+    publishing.cancel()
+    await asyncio.gather(publishing, return_exceptions=True)
+    assert not running.locked()

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from onair_crds.contract.access_units import UnitKind
+from onair_crds.contract.access_units import CLOSE_UNSUPPORTED, UnitKind
 from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError
 from onair_ingest.readers import readers as readers_module
-from onair_ingest.readers.readers import Readers
+from onair_ingest.readers.readers import Readers, Undecodable
 from onair_ingest.readers.stream_feed import FeedEnded
 from onair_ingest.readers.timeline import BEGIN_MS
 
@@ -23,19 +23,29 @@ Play = list[int]
 class ScriptedMediaServer:
     """Plays what a test says, and then ends the reader."""
 
-    def __init__(self, *plays: Play, goes_after: int | None = None) -> None:
+    def __init__(
+        self, *plays: Play, goes_after: int | None = None, undecodable_after: int | None = None
+    ) -> None:
         self._plays: Iterator[Play] = iter(plays)
-        self._left = goes_after
+        self._left, self._undecodable_after = goes_after, undecodable_after
+        self.plays = 0
+        self.ended: FeedEnded | None = None
+        """How its reader was told of the end."""
 
     @property
     def published(self) -> bool:
         return self._left != 0
+
+    @property
+    def undecodable(self) -> str | None:
+        return "it has H265" if self.plays == self._undecodable_after else None
 
     def player(self, server: MediaServer, path: str) -> ScriptedMediaServer:
         return self
 
     async def play(self, take: Callable[[RtmpMessage], None]) -> None:
         times = next(self._plays, [])
+        self.plays += 1
         self._left = None if self._left is None else self._left - 1
         if times:
             take(RtmpMessage(8, 1, 0, AAC_CONFIG))
@@ -54,7 +64,10 @@ async def sounds(monkeypatch: pytest.MonkeyPatch, server: ScriptedMediaServer) -
     """Times of what one reader gets up to the end, in milliseconds from its clock's begin."""
     monkeypatch.setattr(readers_module, "RtmpPlayer", server.player)
     readers = Readers(
-        lambda stream: "live/key" if server.published else None, MediaServer("127.0.0.1", 1), linger_s=5.0
+        lambda stream: "live/key" if server.published else None,
+        lambda stream: server.undecodable,
+        MediaServer("127.0.0.1", 1),
+        linger_s=5.0,
     )
     found = []
     async with readers.subscription("one") as subscription, asyncio.timeout(5):
@@ -63,8 +76,8 @@ async def sounds(monkeypatch: pytest.MonkeyPatch, server: ScriptedMediaServer) -
                 record = await subscription.next_record()
                 if record.kind is UnitKind.AUDIO:
                     found.append(record.dts_us // 1000 - BEGIN_MS)
-        except FeedEnded:
-            pass
+        except FeedEnded as ended:
+            server.ended = ended
     await readers.close()
     return found
 
@@ -101,3 +114,19 @@ async def test_readers_of_what_the_server_does_not_play_come_back_after_a_while(
 async def test_readers_of_what_was_played_learn_of_its_end_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readers_module, "REFUSED_S", 60.0)
     assert len(await sounds(monkeypatch, ScriptedMediaServer([0, 20]))) == 2
+
+
+async def test_what_no_page_decodes_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = ScriptedMediaServer([0, 20], undecodable_after=0)
+    with pytest.raises(Undecodable, match="it has H265"):
+        await sounds(monkeypatch, server)
+    assert server.plays == 0
+
+
+async def test_a_stream_that_is_published_on_as_what_no_page_decodes_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = ScriptedMediaServer([0, 20], [40, 60], undecodable_after=1)
+    assert await sounds(monkeypatch, server) == [0, 20]
+    assert server.ended
+    assert (server.ended.code, str(server.ended)) == (CLOSE_UNSUPPORTED, "it has H265")

@@ -21,7 +21,7 @@ from onair_api.auth.play_tokens import PlayToken, Purpose
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import COLLECTION, SOURCE
-from onair_api.errors import ResourceExhausted, Unavailable
+from onair_api.errors import FailedPrecondition, ResourceExhausted, Unavailable
 from onair_api.live.source.hls import MOST_OF_ALL, MOST_OF_ONE, HlsPreviews
 from onair_api.settings import GatewaySettings, IngestSettings, Settings
 
@@ -48,7 +48,7 @@ class HlsPlayersOfServices:
     """A gateway that finishes no segment before a test says so, and players of two services' sources."""
 
     def __init__(self) -> None:
-        self.fetched = 0
+        self.fetched, self.status = 0, 200
         self.finish = asyncio.Event()
         self.cluster = ViewedCluster()
         for service in ("one", "other"):
@@ -84,6 +84,8 @@ class HlsPlayersOfServices:
                 await previews.close()
 
     async def _serve(self, _: web.Request) -> web.Response:
+        if self.status != 200:
+            return web.Response(status=self.status)
         self.fetched += 1
         await self.finish.wait()
         return web.Response(body=b"segment")
@@ -133,6 +135,14 @@ async def test_a_gateway_that_has_moved_is_found_at_once(monkeypatch: pytest.Mon
         with pytest.raises(Unavailable):
             await play(previews, token("one", 1))
         assert await play(previews, token("one", 1)) == b"segment"
+
+
+async def test_what_no_player_decodes_is_no_reason_to_try_again() -> None:
+    services = HlsPlayersOfServices()
+    services.status = 415
+    async with services.previews() as previews:
+        with pytest.raises(FailedPrecondition):
+            await previews.playlist(token("one", 1))
 
 
 async def refused(playing: Awaitable[bytes]) -> None:
