@@ -18,6 +18,7 @@ from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
 from onair_ingest.pulls.address import PullAddress, parse_address
 from onair_ingest.pulls.address_guard import AddressGuard, PullRefused
 from onair_ingest.pulls.relay import Relay
+from onair_ingest.pulls.retry_turns import RetryTurns
 from onair_ingest.streams.key import PULLS
 
 log = structlog.get_logger()
@@ -26,6 +27,8 @@ NO_MEDIA_S = 10.0
 """A pull that brings no media for this long is retried."""
 RECONNECT_S = 1.0
 """MediaMTX connects a second time where the server asks for a password."""
+OFTEN = 3
+"""Failures in a row, after which a pull waits for its turn."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class PullTask:
     """Runs as a task of its own.
 
     Args:
+        turns: of all pulls of this gateway.
         flows: whether its media arrives.
         failed: called with why an attempt failed, and within how many seconds the next one is.
     """
@@ -60,6 +64,7 @@ class PullTask:
         guard: AddressGuard,
         tls: ssl.SSLContext,
         pauses: Pauses,
+        turns: RetryTurns,
         flows: Callable[[], bool],
         failed: Callable[[str, int], None],
     ) -> None:
@@ -69,6 +74,7 @@ class PullTask:
         self._guard = guard
         self._tls = tls
         self._pauses = pauses
+        self._turns = turns
         self._flows = flows
         self._failed = failed
         self._changed = asyncio.Event()
@@ -78,14 +84,17 @@ class PullTask:
         self._changed.set()
 
     async def run(self) -> None:
-        failures = 0
+        failures = source_failures = 0
         while True:
             try:
-                flowed, reason = await self._attempt(parse_address(self.url))
+                flowed, reason = await self._attempt(parse_address(self.url), source_failures)
+                source_failures = 0 if flowed else source_failures + 1
             except PullRefused as refused:
                 flowed, reason = False, str(refused)
+                source_failures += 1
             except MediaMtxUnavailable:
                 flowed, reason = False, "the ingest server does not respond"
+                source_failures = 0
             except OSError as error:
                 flowed, reason = False, f"the ingest gateway opens no connection: {error.strerror}"
             failures = 1 if flowed else failures + 1
@@ -94,12 +103,20 @@ class PullTask:
             self._failed(reason, math.ceil(self._pauses.most_s(failures)))
             await asyncio.sleep(pause_s)
 
-    async def _attempt(self, address: PullAddress) -> tuple[bool, str]:
-        """Pulls until that ends; gives whether media came, and why it ended."""
+    async def _attempt(self, address: PullAddress, failures: int) -> tuple[bool, str]:
+        """Pulls until that ends; gives whether media came, and why it ended.
+
+        Args:
+            failures: how often the source's server has failed in a row.
+        """
         relay = Relay(address, self._guard, self._tls, self.changed)
+        if failures:
+            # A server that does not respond costs the ingest server nothing
+            await relay.check()
         async with relay as url:
             try:
-                await self._mediamtx.set_path(self._path, url)
+                async with self._turns.turn() if failures >= OFTEN else contextlib.nullcontext():
+                    await self._mediamtx.set_path(self._path, url)
                 return await self._until_over(relay)
             finally:
                 await to_its_end(self._remove())

@@ -13,6 +13,7 @@ from onair_crds.contract.ingest_gateway import stream_of_pull
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
 from onair_ingest.pulls.address_guard import AddressGuard
 from onair_ingest.pulls.pull_task import Pauses, PullTask
+from onair_ingest.pulls.retry_turns import RetryTurns
 from onair_ingest.streams.key import PULLS
 from onair_ingest.streams.streams import Streams
 
@@ -37,6 +38,7 @@ class PullTasks:
         self._streams = streams
         self._guard = guard
         self._pauses = pauses
+        self._turns = RetryTurns()
         self._enabled = enabled
         self._tls = ssl.create_default_context()
         self._setting = asyncio.Lock()
@@ -93,7 +95,15 @@ class PullTasks:
             self._streams.pull_failed(stream, reason, next_attempt_s)
 
         pull = PullTask(
-            stream, url, self._mediamtx, self._guard, self._tls, self._pauses, flows=flows, failed=failed
+            stream,
+            url,
+            self._mediamtx,
+            self._guard,
+            self._tls,
+            self._pauses,
+            self._turns,
+            flows=flows,
+            failed=failed,
         )
         self._streams.watch(stream, pull.changed)
         log.info("pull.begun", stream=stream)

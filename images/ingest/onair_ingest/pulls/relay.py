@@ -67,6 +67,15 @@ class Relay:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
+    async def check(self) -> None:
+        """Connects to the server, and leaves.
+
+        Raises:
+            PullRefused: there is no connection to it.
+        """
+        _, writer = await self._connect()
+        writer.close()
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if task := asyncio.current_task():
             self._connections.add(task)
