@@ -12,7 +12,7 @@ from importlib import resources
 import aiohttp
 from aiohttp import WSMsgType, web
 
-from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_ENDED
+from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_ENDED, CLOSE_TOO_MANY
 from onair_crds.contract.ingest_gateway import STREAMS_PATH
 from onair_crds.contract.pod import SOURCES_PATH
 from onair_crds.contract.program import ProgramSource
@@ -35,6 +35,9 @@ DELAY_MS = 100
 CONNECT_TIMEOUT_S = 3.0
 HEARTBEAT_S = 5.0
 MAX_RECORD = 16 * 2**20
+MAX_RELAYED = 8
+"""Connections for one source: each is a reader of the gateway. A page needs one, and another as it reloads.
+The newest is refused: scripts that were closed for it would reconnect, and close each other for good."""
 
 
 class SourceRelay:
@@ -94,6 +97,9 @@ class SourceRelay:
         source = self._wanted.get(request.match_info["source"])
         if source is None:
             await page.close(code=CLOSE_ENDED, message=b"no such source is connected")
+            return page
+        if self.relayed.count(source.id) >= MAX_RELAYED:
+            await page.close(code=CLOSE_TOO_MANY, message=b"this source is taken too often at once")
             return page
         task = asyncio.create_task(self._relay(source, page))
         self._relayed[task] = source

@@ -21,6 +21,8 @@ HEARTBEAT_S = 5.0
 
 SEND_BUFFER_BYTES = 512 * 1024
 """What is in the kernel cannot be dropped any more when a reader is slow."""
+MAX_READERS = 64
+"""Of one stream: each takes as much of the gateway's one thread as any other. A show has one or two."""
 
 
 class ReaderRoutes:
@@ -34,6 +36,8 @@ class ReaderRoutes:
 
     async def _access_units(self, request: web.Request) -> web.StreamResponse:
         stream = authorized_stream(request, self._secret)
+        if self._readers.played.get(stream, 0) >= MAX_READERS:
+            raise web.HTTPTooManyRequests(text="this stream has too many readers")
         try:
             async with self._readers.subscription(stream) as subscription:
                 if request.transport:

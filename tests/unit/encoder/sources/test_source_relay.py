@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import aiohttp
 import pytest
@@ -11,11 +12,12 @@ from aiohttp import web
 from pydantic import SecretStr
 from tests.support.loopback_server import on_loopback
 from tests.support.moved_name import at_moved_name
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramSource
 from onair_encoder.loopback import serve
 from onair_encoder.sources import source_relay
-from onair_encoder.sources.source_relay import SCRIPTS, SourceRelay
+from onair_encoder.sources.source_relay import MAX_RELAYED, SCRIPTS, SourceRelay
 
 
 class ReaderGateway:
@@ -114,6 +116,30 @@ async def test_a_source_that_is_taken_from_the_programme_ends_for_the_page(
         assert (await page.receive()).type is aiohttp.WSMsgType.CLOSE
     async with asyncio.timeout(5):
         await gateway[0].left.wait()
+
+
+async def test_a_page_reads_a_source_only_a_few_times_at_once(
+    gateway: tuple[ReaderGateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
+) -> None:
+    relay[0].want([camera(gateway[1]), camera(gateway[1]).model_copy(update={"id": "another"})])
+    async with AsyncExitStack() as pages:
+        taken = [
+            await pages.enter_async_context(session.ws_connect(f"{relay[1]}/sources/camera"))
+            for _ in range(MAX_RELAYED)
+        ]
+        for page in taken:
+            await page.receive_bytes()
+        async with session.ws_connect(f"{relay[1]}/sources/camera") as one_more:
+            assert (await one_more.receive()).type is aiohttp.WSMsgType.CLOSE
+            assert one_more.close_code == 4429
+        assert gateway[0].readers == MAX_RELAYED, "the gateway does not hear of it"
+        async with session.ws_connect(f"{relay[1]}/sources/another") as other:
+            await other.receive_bytes()
+        await taken[0].close()
+        await until(lambda: relay[0].relayed.count("camera") < MAX_RELAYED, "one has left")
+        async with session.ws_connect(f"{relay[1]}/sources/camera") as again:
+            assert await again.receive_bytes() == b"\x01one"
+        assert not any(page.closed for page in taken[1:])
 
 
 @pytest.mark.parametrize("path", ["unknown", "camera"])
