@@ -29,10 +29,10 @@ from onair_crds.contract.wire_model import WireModel
 ACCESS_UNITS_SUFFIX = "/access-units"
 """After `STREAMS_PATH/<stream>`: a WebSocket; the token of `reader_token` as bearer. 404: there is no such
 stream here; 429: it has as many readers as there may be. Closed with 4404 when the stream ends, 4415 when it
-has nothing that a page can decode."""
+has nothing that a page can decode, 4401 when the token counts no more."""
 STILL_SUFFIX = "/still"
 """GET, likewise: a JPEG of the last key frame; 503 while there is none."""
-CLOSE_ENDED, CLOSE_UNSUPPORTED = 4404, 4415
+CLOSE_ENDED, CLOSE_UNSUPPORTED, CLOSE_REFUSED = 4404, 4415, 4401
 CLOSE_TOO_MANY = 4429
 """To a page, by the encoder agent: others take this source in this pod already."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
@@ -18,6 +19,7 @@ from onair_crds.contract.ingest_gateway import Pulls as Wanted
 from onair_crds.contract.previews import PREVIEWS_PATH, PreviewRooms, RoomPreviews
 from onair_crds.runtime.http_listener import listen
 from onair_crds.runtime.rotated_secret import RotatedSecret
+from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_ingest.hls.routes import HlsRoutes
 from onair_ingest.leader_terms import LeaderTerms
 from onair_ingest.mediamtx.client import MediaMtxUnavailable
@@ -66,8 +68,7 @@ class StreamsApi:
 
     def _for_operator(self, handler: Handler) -> Handler:
         async def guarded(request: web.Request) -> web.StreamResponse:
-            shown = request.headers.get("Authorization", "")
-            if not self._secret.shown_by(shown, lambda secret: gateway_token(secret, "operator")):
+            if not self._secret.shown_by(_shown(request), _operators_token):
                 return web.json_response({"message": "a token of the operator is required"}, status=401)
             return await handler(request)
 
@@ -76,14 +77,19 @@ class StreamsApi:
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
         await response.prepare(request)
-        term = _term(request)
-        try:
+        telling, _ = await until_one_ends(
+            self._tell(response, _term(request)),
+            self._secret.until_refused(_shown(request), _operators_token),
+        )
+        if not telling.cancelled():
+            telling.result()
+        return response
+
+    async def _tell(self, response: web.StreamResponse, term: int | None) -> None:
+        with contextlib.suppress(ConnectionError):
             async for line in self._streams.follow():
                 self._terms.hear(term)
                 await response.write(line.wire().encode() + b"\n")
-        except ConnectionError:
-            pass
-        return response
 
     async def _put_pulls(self, request: web.Request) -> web.Response:
         body = await self._leaders_body(request)
@@ -131,6 +137,14 @@ class StreamsApi:
     def _refuse_former_leader(self, request: web.Request) -> None:
         if not self._terms.hear(_term(request)):
             raise web.HTTPConflict(text="another operator has begun to lead since")
+
+
+def _shown(request: web.Request) -> str:
+    return request.headers.get("Authorization", "")
+
+
+def _operators_token(secret: bytes) -> str:
+    return gateway_token(secret, "operator")
 
 
 def _term(request: web.Request) -> int | None:

@@ -13,12 +13,14 @@ from onair_crds.contract.ingest_gateway import (
     PULLS_PATH,
     STREAMS_PATH,
     TERM_HEADER,
+    Heartbeat,
     Pull,
     Pulls,
     gateway_token,
 )
 from onair_crds.contract.previews import PREVIEWS_PATH
 from onair_crds.resources.base import MAX_URL
+from onair_crds.runtime import rotated_secret
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest import streams_api
 from onair_ingest.readers.routes import ReaderRoutes
@@ -42,6 +44,10 @@ class Taken:
         self.disconnected.append(stream)
         return True
 
+    async def follow(self) -> AsyncIterator[Heartbeat]:
+        yield Heartbeat()
+        await asyncio.Event().wait()
+
 
 @pytest.fixture
 def pulls() -> Taken:
@@ -49,8 +55,13 @@ def pulls() -> Taken:
 
 
 @pytest.fixture
-async def port(pulls: Taken) -> AsyncIterator[int]:
-    nothing, taken, secret = cast(Any, None), cast(Any, pulls), RotatedSecret(SECRET)
+def secret() -> RotatedSecret:
+    return RotatedSecret(SECRET)
+
+
+@pytest.fixture
+async def port(pulls: Taken, secret: RotatedSecret) -> AsyncIterator[int]:
+    nothing, taken = cast(Any, None), cast(Any, pulls)
     runner = await StreamsApi(taken, taken, nothing, secret, ReaderRoutes(nothing, secret)).start(0)
     yield next(address[1] for address in runner.addresses if len(address) == 2)  # of IPv4
     await runner.cleanup()
@@ -147,3 +158,17 @@ async def test_pulls_that_do_not_come_whole_are_not_waited_for(
     assert await status_of(reader) == 408
     writer.close()
     assert pulls.count == 0
+
+
+async def test_who_follows_by_a_token_that_counts_no_more_is_disconnected(
+    port: int, secret: RotatedSecret, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rotated_secret, "LOOK_S", 0.01)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(operators(f"GET {STREAMS_PATH}", 8))
+    await reader.readuntil(b"}")
+    secret.replace(b"another one of the installation")
+    monkeypatch.setattr(rotated_secret, "FORMER_S", 0.0)
+    async with asyncio.timeout(5):
+        await reader.readuntil(b"0\r\n\r\n")
+    writer.close()

@@ -15,7 +15,16 @@ def authorized_stream(request: web.Request, secret: RotatedSecret) -> str:
         web.HTTPUnauthorized: it shows no token, or that of another stream.
     """
     stream = request.match_info["stream"]
-    shown = request.headers.get("Authorization", "")
-    if not secret.shown_by(shown, lambda each: reader_token(each, stream)):
+    if not secret.shown_by(_shown(request), lambda each: reader_token(each, stream)):
         raise web.HTTPUnauthorized(text="the token of this stream is required")
     return stream
+
+
+async def until_refused(request: web.Request, secret: RotatedSecret) -> None:
+    """Returns once the request might not read its stream any more."""
+    stream = request.match_info["stream"]
+    await secret.until_refused(_shown(request), lambda each: reader_token(each, stream))
+
+
+def _shown(request: web.Request) -> str:
+    return request.headers.get("Authorization", "")

@@ -6,11 +6,16 @@ from socket import SO_SNDBUF, SOL_SOCKET
 
 from aiohttp import web
 
-from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_UNSUPPORTED, STILL_SUFFIX
+from onair_crds.contract.access_units import (
+    ACCESS_UNITS_SUFFIX,
+    CLOSE_REFUSED,
+    CLOSE_UNSUPPORTED,
+    STILL_SUFFIX,
+)
 from onair_crds.contract.ingest_gateway import STREAMS_PATH
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_crds.runtime.until_one_ends import until_one_ends
-from onair_ingest.readers.access import authorized_stream
+from onair_ingest.readers.access import authorized_stream, until_refused
 from onair_ingest.readers.metrics import DROPPED
 from onair_ingest.readers.readers import NoStream, Readers, Undecodable
 from onair_ingest.readers.still import NoStill, Stills
@@ -46,7 +51,8 @@ class ReaderRoutes:
                 socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, compress=False)
                 await socket.prepare(request)
                 try:
-                    await send_all(socket, subscription)
+                    await until_one_ends(send_all(socket, subscription), until_refused(request, self._secret))
+                    await socket.close(code=CLOSE_REFUSED, message=b"the secret was replaced")
                 finally:
                     DROPPED.inc(subscription.dropped)
                 return socket

@@ -1,4 +1,4 @@
-"""A secret that is replaced: the former one counts for a while, and no other."""
+"""A secret that is replaced: each former one counts for a while, and no other."""
 
 from __future__ import annotations
 
@@ -26,9 +26,15 @@ def test_the_former_secret_counts_until_everybody_has_the_new_one() -> None:
     assert shown(secret, "one", "two") == [False, True]
 
 
-def test_of_several_that_were_replaced_the_last_one_counts() -> None:
-    secret = RotatedSecret(b"one", clock=lambda: 0.0)
+def test_each_of_several_that_were_replaced_counts_for_as_long() -> None:
+    now = 1000.0
+    secret = RotatedSecret(b"one", clock=lambda: now)
     secret.replace(b"two")
+    now += 60
     secret.replace(b"three")
-    assert shown(secret, "one", "two", "three") == [False, True, True]
     assert secret.present == b"three"
+    assert shown(secret, "one", "two", "three") == [True, True, True]
+    now += FORMER_S - 60
+    assert shown(secret, "one", "two", "three") == [False, True, True]
+    now += 60
+    assert shown(secret, "one", "two", "three") == [False, False, True]
