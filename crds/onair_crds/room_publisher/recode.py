@@ -2,6 +2,9 @@
 
 WebRTC has no B-frames, and no profiles of H.264 beyond High. Whoever joins waits for a key frame as well,
 which some encoders send ten seconds apart. Everything else passes through.
+
+What is decoded comes from whoever publishes: its size is bounded here, and in `room_process.py` the memory of
+the process that decodes it.
 """
 
 from __future__ import annotations
@@ -14,10 +17,15 @@ import av
 
 from onair_crds.media.flv import SCRIPT, VIDEO, Packet
 from onair_crds.media.stream_metadata import VideoFormat, metadata_packet, video_format
+from onair_crds.session_error import SessionError
 
 MAX_WIDTH, MAX_HEIGHT = 640, 360
 BITRATE_BPS = 700_000
 MAX_FRAMERATE = 30
+MAX_PIXELS = 4096 * 2304
+"""Of video that is decoded: an encoder may say that it needs 16 frames of any size."""
+MOST_UNDECODED = 100
+"""So many packets without a frame between them, which cannot be decoded, are not merely damaged."""
 KEY_EVERY_MS, FIRST_KEYS_EVERY_MS, FIRST_MS = 2000, 500, 3000
 """Who joins shortly after the beginning gets a picture at once."""
 KEY_PATIENCE_S = 2.5
@@ -69,6 +77,9 @@ class Recoder:
 
         Args:
             now_s: a monotonic time.
+
+        Raises:
+            SessionError: the video is too large to be encoded again, or cannot be decoded.
         """
         return list(self._packets(packet, now_s))
 
@@ -138,7 +149,16 @@ def _cannot_pass(packet: Packet, header: Packet) -> bool:
 
 class _SmallEncoder:
     def __init__(self, source: _Input) -> None:
+        """
+        Raises:
+            SessionError: it is too large.
+        """
+        if source.form.width * source.form.height > MAX_PIXELS:
+            size = f"{source.form.width}x{source.form.height}"
+            raise SessionError(f"video of {size} is too large to be encoded again for a room")
         self._decoder = av.VideoCodecContext.create("h264", "r")
+        # What it says itself counts: its size was only announced
+        self._decoder.options = {"max_pixels": str(MAX_PIXELS)}
         self._decoder.extradata = source.description
         self._decoder.thread_count = 1
         self.form = _fitted(source.form)
@@ -148,12 +168,16 @@ class _SmallEncoder:
         self._key_ms = 0
         self._shown_ms = -1
         self._step_ms = 1000 / MAX_FRAMERATE
+        self._undecoded = 0
 
     def packets(self, packet: Packet, *, late_s: float, key: bool) -> Iterator[Packet]:
         """Yields the packets of the small picture that a packet gives.
 
         Args:
             key: a key frame is wanted now.
+
+        Raises:
+            SessionError: many packets in a row could not be decoded.
         """
         self._decoder.skip_frame = (
             "NONKEY" if late_s > VERY_LATE_S else "NONREF" if late_s > LATE_S else "DEFAULT"
@@ -164,8 +188,15 @@ class _SmallEncoder:
         given.pts = packet.timestamp_ms + int.from_bytes(packet.body[2:5], "big", signed=True)
         try:
             frames = self._decoder.decode(given)
-        except av.FFmpegError:
+        except (av.FFmpegError, MemoryError):
+            self._undecoded += 1
+            if self._undecoded > MOST_UNDECODED:
+                raise SessionError(
+                    "the video cannot be decoded: it is damaged, or too large to be encoded again for a room"
+                ) from None
             return
+        if frames:
+            self._undecoded = 0
         for frame in frames:
             if frame.pts is not None and frame.pts >= self._shown_ms + self._step_ms * 0.75:
                 yield from self._encode(frame, key=key)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import sys
 import time
 from dataclasses import replace
@@ -35,6 +36,9 @@ LEAVE_S = 2.0
 JOIN_S = 9.0
 PREVIEW_NICENESS = 10
 """Of a preview in its room: it has what others leave of the CPU, first of all who receives."""
+PREVIEW_GROWTH_BYTES = 256 * 2**20
+"""What a preview may take in addition to what it has as it joins: whoever publishes decides. Frames
+of 4K need some 100 MiB."""
 
 
 def _report(message: Message) -> None:
@@ -80,6 +84,7 @@ async def _serve(reader: asyncio.StreamReader) -> None:
     if _is_preview():
         # Not before: on a busy machine none would have joined in time, and each attempt costs another start
         _step_back()
+        _bound_memory()
     _report(Joined())
     playout = Playout(room)
     recoder = Recoder(room.wants_keyframe) if _is_preview() else None
@@ -114,6 +119,15 @@ def _step_back() -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.setpriority(os.PRIO_PROCESS, int(thread), lower)
         lowered |= left
+
+
+def _bound_memory() -> None:
+    """Lets the process take PREVIEW_GROWTH_BYTES in addition; beyond, decoding fails, or it ends."""
+    status = Path("/proc/self/status").read_text()
+    most = int(status.split("VmData:")[1].split()[0]) * 1024 + PREVIEW_GROWTH_BYTES
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard == resource.RLIM_INFINITY or most < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 async def run() -> None:

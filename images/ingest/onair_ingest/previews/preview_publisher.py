@@ -36,6 +36,9 @@ FIRST_S = 25.0
 LOOK_S = 0.5
 NO_STREAM_S = 0.25
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
+SHORT_S = 10.0
+"""A session that fails earlier is likely to do so again, as with video that cannot be decoded: each takes a
+second or two of CPU time."""
 
 
 class PreviewPublisher:
@@ -56,6 +59,7 @@ class PreviewPublisher:
         """
         self.stream, self.settings = stream, settings
         self.joined = False
+        self._joined_s = 0.0
         self.removed = False
         """By the room: it was in, and was refused for good since."""
         self._readers, self._video_of = readers, video_of
@@ -86,7 +90,8 @@ class PreviewPublisher:
                 self.removed = self.joined and error.permanent
                 if error.permanent or error.displaced:
                     return
-                ran = self.joined and error is failure
+                ran_s = asyncio.get_running_loop().time() - self._joined_s
+                ran = self.joined and error is failure and ran_s > SHORT_S
                 self.joined = False
                 pause_s = await _paused(FIRST_PAUSE_S / 2 if ran else pause_s)
             finally:
@@ -101,7 +106,7 @@ class PreviewPublisher:
         client = await self._join()
         tasks: list[asyncio.Task[None]] = []
         try:
-            self.joined = True
+            self.joined, self._joined_s = True, asyncio.get_running_loop().time()
             log.info("preview.joined", room=self.settings.room, source=self.settings.identity)
             feed = RoomFeed(client)
             feed.packet(announcement(self._video_of(self.stream)))

@@ -1,4 +1,6 @@
-"""Decodes one key frame to a JPEG, in a process of its own: only here do untrusted bytes reach native code.
+"""Decodes one key frame to a JPEG, in a process of its own: what it decodes comes from whoever publishes.
+
+Only here and in previews (`room_process.py`) do such bytes reach native code.
 
 Reads the length of the decoder configuration in four bytes, it, and the access unit from standard input;
 writes the JPEG to standard output. Ends with 1 where nothing could be decoded.

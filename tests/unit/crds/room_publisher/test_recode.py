@@ -13,7 +13,9 @@ import pytest
 from onair_crds.media.flv import AUDIO, VIDEO, FlvReader, Packet
 from onair_crds.media.h264 import access_unit, parameter_sets
 from onair_crds.media.stream_metadata import VideoFormat, metadata_packet, video_format
-from onair_crds.room_publisher.recode import KEY_PATIENCE_S, MAX_HEIGHT, MAX_WIDTH, Recoder
+from onair_crds.room_publisher import recode
+from onair_crds.room_publisher.recode import KEY_PATIENCE_S, MAX_HEIGHT, MAX_PIXELS, MAX_WIDTH, Recoder
+from onair_crds.session_error import SessionError
 
 FRAMES = 60
 
@@ -134,3 +136,50 @@ def test_audio_without_video_is_announced_and_passes_through() -> None:
     script = encoded(640, 360, 0)[0]
     sound = [Packet(AUDIO, 0, b"\xaf\0\x11\x90"), *(Packet(AUDIO, 21 * n, b"\xaf\1sound") for n in range(3))]
     assert list(recoded(Recoder(never), [script, *sound])) == [sound[0], script, *sound[1:]]
+
+
+@cache
+def plain(width: int, height: int) -> list[Packet]:
+    """Some frames of one colour that WebRTC could not show: header, frames."""
+    file = io.BytesIO()
+    with av.open(file, "w", format="flv") as output:
+        stream = output.add_stream("libx264", rate=30)
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv422p"
+        stream.options = {"preset": "ultrafast", "profile": "high422"}
+        for _ in range(4):
+            output.mux(stream.encode(av.VideoFrame(width, height, "yuv422p")))
+        output.mux(stream.encode(None))
+    return [each for each in FlvReader().feed(file.getvalue()) if each.type == VIDEO and each.body[1] < 2]
+
+
+def announced(width: int, height: int) -> Packet:
+    return metadata_packet(VideoFormat(width, height, 30.0, 2_000_000))
+
+
+def test_the_largest_video_is_encoded_again() -> None:
+    assert MAX_PIXELS == 4096 * 2304
+    output = list(recoded(Recoder(lambda: False), [announced(4096, 2304), *plain(4096, 2304)]))
+    assert {(each.width, each.height) for each in decoded(output)} == {(640, 360)}
+
+
+def test_larger_video_is_refused_by_what_is_announced() -> None:
+    with pytest.raises(SessionError, match="video of 4112x2304 is too large"):
+        list(recoded(Recoder(lambda: False), [announced(4112, 2304), *plain(320, 180)]))
+
+
+def test_larger_video_is_refused_whatever_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recode, "MOST_UNDECODED", 3)
+    recoder = Recoder(lambda: False)
+    header, *frames = plain(4112, 2304)
+    output = list(recoded(recoder, [announced(1280, 720), header, *frames[:3]]))
+    assert not decoded(output)
+    with pytest.raises(SessionError, match="cannot be decoded"):
+        list(recoded(recoder, frames[3:]))
+
+
+def test_damage_that_passes_is_no_reason_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recode, "MOST_UNDECODED", 3)
+    header, key, *others = plain(320, 180)
+    damaged = Packet(VIDEO, key.timestamp_ms, key.body[:5] + b"\xff" * 40)
+    given = [announced(320, 180), header, key, *[damaged] * 3, key, *[damaged] * 3, *others]
+    assert list(recoded(Recoder(lambda: False), given))

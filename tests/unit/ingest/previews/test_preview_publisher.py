@@ -12,7 +12,7 @@ import pytest
 from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramRtc
-from onair_crds.room_publisher.pipe import Joined, Message, SessionProgress
+from onair_crds.room_publisher.pipe import Gone, Joined, Message, SessionProgress
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.session_error import SessionError
 from onair_ingest.mediamtx.rtmp_player import MediaServer
@@ -218,3 +218,48 @@ async def test_what_no_page_decodes_takes_no_session(monkeypatch: pytest.MonkeyP
     publishing.cancel()
     await asyncio.gather(publishing, return_exceptions=True)
     assert not running.locked()
+
+
+class UndecodingRoomClient(SlowRoomClient):
+    """Has joined, and cannot decode what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._messages: list[Message] = [Joined(), Gone("the video cannot be decoded")]
+
+    async def message(self) -> Message:
+        return self._messages.pop(0)
+
+
+class EndlessReaders:
+    """Of a stream that goes on."""
+
+    @asynccontextmanager
+    async def subscription(self, _: str) -> AsyncIterator[ReaderQueue]:
+        yield ReaderQueue([])
+
+
+@pytest.mark.parametrize("short_s", [60.0, -1.0])
+async def test_sessions_that_soon_fail_come_less_and_less_often(
+    short_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+
+    async def start(*_: object, **__: object) -> UndecodingRoomClient:
+        return UndecodingRoomClient()
+
+    async def paused(pause_s: float) -> float:
+        pauses.append(pause_s)
+        if len(pauses) == 3:
+            raise asyncio.CancelledError
+        return 2 * pause_s
+
+    monkeypatch.setattr(RoomClient, "start", start)
+    monkeypatch.setattr(preview_publisher, "_paused", paused)
+    monkeypatch.setattr(preview_publisher, "SHORT_S", short_s)
+    turns = Turns(asyncio.Semaphore(1), asyncio.Semaphore(1), lambda: None)
+    publisher = PreviewPublisher("s", ROOM, cast("Readers", EndlessReaders()), turns, lambda _: None)
+    with pytest.raises(asyncio.CancelledError):
+        await publisher.run()
+    first = preview_publisher.FIRST_PAUSE_S
+    assert pauses == ([first, 2 * first, 4 * first] if short_s > 0 else [first / 2] * 3)
