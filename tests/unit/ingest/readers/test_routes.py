@@ -57,7 +57,9 @@ class ServedStreams:
 @pytest.fixture
 async def streams(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ServedStreams]:
     monkeypatch.setattr(readers_module, "RtmpPlayer", EndlessPlayer)
-    readers = Readers(lambda stream: f"live/{stream}", MediaServer("127.0.0.1", 1), linger_s=5.0)
+    readers = Readers(
+        lambda stream: f"live/{stream}", lambda _: None, MediaServer("127.0.0.1", 1), linger_s=5.0
+    )
     app, secret = web.Application(), RotatedSecret(SECRET)
     ReaderRoutes(readers, secret).add_to(app)
     async with on_loopback(app) as address, aiohttp.ClientSession() as session:
