@@ -45,7 +45,7 @@ def connected(pod: IngestPod, chunk_size: int) -> socket.socket:
 def published(pod: IngestPod, chunk_size: int) -> socket.socket:
     """A connection that wants to publish; it is admitted or refused once its media are known."""
     client = connected(pod, chunk_size)
-    address = {"app": "live", "tcUrl": f"{pod.rtmp}"}
+    address = {"app": "live", "tcUrl": pod.rtmp}
     client.sendall(whole(COMMAND_AMF0, amf.encode("connect", 1.0, address)))
     client.sendall(whole(COMMAND_AMF0, amf.encode("publish", 2.0, None, "no-key", "live")))
     return client
