@@ -125,6 +125,8 @@ def install(packages: list[str]) -> None:
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     failed = "see the log; without network access, install them manually"
     run_logged("updating the list of packages", "apt-update", ["apt-get", "update", "-qq"], remedy=failed)
+    # Of packages that an installation left half-way which was interrupted
+    run_logged("configuring packages", "dpkg", ["dpkg", "--configure", "-a"], env=quiet, remedy=failed)
     command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
     run_logged(f"installing {', '.join(packages)}", "apt-install", command, env=quiet, remedy=failed)
 
@@ -244,7 +246,8 @@ def check_disk() -> None:
         return
     folders = {"the cache needs": CACHE, "Docker's images need": images_folder()}
     for what, folder in folders.items():
-        existing = next(path for path in (folder, *folder.parents) if path.exists())
+        # `Path.exists` raises where a folder above may not be searched
+        existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # noqa: PTH110
         free_gb = shutil.disk_usage(existing).free / 1e9
         if free_gb < FREE_GB:
             raise Failed(

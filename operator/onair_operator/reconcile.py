@@ -129,6 +129,10 @@ class ReconcileLoop:
             self._world.receivers[:] = [receiver] if receiver else []
         self._look_at_projects()
 
+    def page_key_found(self) -> None:
+        """Hands their pages' tokens to all shows."""
+        self._look_at_projects()
+
     def _look_at_projects(self) -> None:
         for entry in self._store.entries(PROJECT):
             self._queue.add(Key(PROJECT, entry.name))

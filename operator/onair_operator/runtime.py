@@ -54,6 +54,7 @@ from onair_operator.source.events import heartbeat_events
 log = structlog.get_logger()
 
 START_RETRY_S = 1.0
+PAGE_KEY_RETRY_S = 5.0
 
 
 async def run(
@@ -139,6 +140,7 @@ class _Runtime:
             leads,
         )
         providers = RtcProviders(settings.rtc)
+        page_tokens = PageTokens(page_key, settings.token_issuer)
         world = World(
             self._store,
             fleet,
@@ -146,7 +148,7 @@ class _Runtime:
             providers,
             gateways,
             rooms,
-            page_tokens=PageTokens(page_key, settings.token_issuer) if page_key else None,
+            page_tokens=page_tokens,
             ingest_addresses=addresses,
             receivers=[receiver] if receiver else [],
             run_quotas=settings.quotas,
@@ -162,9 +164,11 @@ class _Runtime:
         keeping = asyncio.create_task(
             keep_server_secrets(client, settings, receiver, self._reconcile.receiver_replaced)
         )
+        waiting = asyncio.create_task(self._wait_for_page_key(page_tokens))
         try:
             await self._reconcile.run(world, applier, self._resync)
         finally:
+            waiting.cancel()
             rotation.cancel()
             keeping.cancel()
             queue.clear()
@@ -216,3 +220,15 @@ class _Runtime:
         except UnusableSecret as error:
             log.error("page_tokens.unavailable", error=str(error))
             return None
+
+    async def _wait_for_page_key(self, tokens: PageTokens) -> None:
+        """Gives shows their pages' tokens once the key is restored, or deleted and made anew."""
+        if tokens.key:
+            return
+        while tokens.key is None:
+            await asyncio.sleep(PAGE_KEY_RETRY_S)
+            try:
+                tokens.key = await self._page_key(self._settings.release_namespace)
+            except ApiError as error:
+                log.warning("page_tokens.unknown", error=error.message)
+        self._reconcile.page_key_found()

@@ -12,6 +12,8 @@ MAX_BYTES = 268_435_456
 """Of the responses to one service, where no other's are under way; of those to all twice as much."""
 LARGE_BYTES = 65_536
 """Of a response that counts; of others a connection's buffer holds as much."""
+LITTLE = 8
+"""Part of `MAX_BYTES` that keeps no request from being begun."""
 RETRY_AFTER_S = 5
 
 
@@ -32,7 +34,8 @@ class ResponseBytes:
             ResourceExhausted: what the service has not read yet takes all that it may.
         """
         present = self._under_way.get(service_id, 0)
-        if present and present >= self._left:
+        # What others have is no reason to refuse whoever has little
+        if present >= max(MAX_BYTES // LITTLE, self._left):
             raise _exhausted()
 
     @contextmanager

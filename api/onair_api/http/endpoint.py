@@ -17,7 +17,7 @@ from onair_api.http.unknown_fields import Known, unknown_fields, warning_of
 from onair_api.operation import AnyOperation
 from onair_api.settings import LimitSettings
 from onair_api.wire.depth import is_deeper_than
-from onair_crds.runtime.steps import done
+from onair_crds.runtime.steps import at_once
 from onair_crds.shapes import JsonObject
 
 
@@ -77,7 +77,8 @@ async def read_object(request: Request, limits: LimitSettings) -> JsonObject:
     if not isinstance(value, dict):
         raise InvalidArgument(Violation("", "the body must be a JSON object"))
     containers = raw.count(b"{") + raw.count(b"[")
-    if containers > limits.json_depth and await done(is_deeper_than(value, limits.json_depth)):
+    # At once: what comes later must not overtake it
+    if containers > limits.json_depth and at_once(is_deeper_than(value, limits.json_depth)):
         raise InvalidArgument(Violation("", f"the body is nested deeper than {limits.json_depth} levels"))
     return value
 

@@ -266,8 +266,8 @@ def _list(payload: bytes) -> Document:
         ApiUnreachable: it is none.
     """
     page = _decoded(payload)
-    items, metadata = page.get("items", ...), page.get("metadata")
-    if not isinstance(items, list | None) or not isinstance(metadata, dict):
+    items = page.get("items", ...)
+    if not isinstance(items, list | None) or not all(map(_is_object, (page, *(items or ())))):
         raise ApiUnreachable(503, "ServiceUnavailable", "the response is no list")
     page["items"] = items or []  # null where a list of metadata is empty
     return page
@@ -280,9 +280,18 @@ def _event(line: bytes) -> Document:
         ApiUnreachable: it is none.
     """
     event = _decoded(line)
-    if "type" not in event or not isinstance(event.get("object"), dict):
+    type_, document = event.get("type"), event.get("object")
+    if type_ == "ERROR" and isinstance(document, dict):
+        return event
+    if not isinstance(type_, str) or not _is_object(document):
         raise ApiUnreachable(503, "WatchBroken", "a line of the watch is no event")
     return event
+
+
+def _is_object(value: Any) -> bool:
+    """Whether it has a version, as all objects and lists have."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(metadata, dict) and str(metadata.get("resourceVersion")).isdecimal()
 
 
 def _error(status: int, payload: bytes) -> ApiError:

@@ -307,11 +307,12 @@ def down(current: Step) -> None:
         delete(current, "requested")
         current.detail = f'kind "{CLUSTER}" deleted; images and tools stay'
     else:
+        STAMP.unlink(missing_ok=True)
         current.detail = f'no cluster "{CLUSTER}"'
     PORTS.unlink(missing_ok=True)
     others = ["docker", "ps", "--all", "--quiet", "--filter", "label=io.x-k8s.kind.cluster"]
     # Nodes of a cluster with another name pull from it, too
-    if not output_of(others).strip():
+    if not required_output_of(others, remedy=ENGINE_REMEDY).strip():
         output_of(["docker", "rm", "--force", REGISTRY_CONTAINER])
 
 

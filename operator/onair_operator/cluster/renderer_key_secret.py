@@ -27,7 +27,7 @@ async def renderer_key(client: KubeClient, namespace: str, keys_namespace: str =
     )
     key = value_of(secret, PRIVATE_PEM, RendererKey.from_pem)
     if keys_namespace not in ("", namespace):
-        await _publish(client, keys_namespace, value_of(secret, PUBLIC_PEM, bytes.decode))
+        await _publish(client, keys_namespace, key.public_pem())
     return key
 
 
@@ -38,7 +38,7 @@ async def _publish(client: KubeClient, namespace: str, public_pem: str) -> None:
         stored = await own_secret(
             client, namespace, RENDERER_KEY_SECRET, lambda: make, type=RENDERER_KEY_TYPE, immutable=True
         )
-        if base64.b64decode((stored.get("data") or {}).get(PUBLIC_PEM, "")).decode() == public_pem:
+        if base64.b64decode((stored.get("data") or {}).get(PUBLIC_PEM, "")) == public_pem.encode():
             return
         await client.delete(SECRETS, namespace, RENDERER_KEY_SECRET)
 

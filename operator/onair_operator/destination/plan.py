@@ -14,7 +14,7 @@ from onair_operator.settings import OperatorSettings
 def make_plan(observed: ObservedDestination, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
     """Says that it breaks rules, or that the project does not exist."""
     destination = observed.destination
-    if destination.deleting:
+    if destination.deleting or observed.awaited:
         return []
     if observed.invalid:
         status = status_of_invalid(destination, observed.invalid, observed.reported, now)

@@ -10,20 +10,21 @@ from onair_crds.resources.project import Project
 from onair_operator.encoder.renderer_key import RendererKey
 
 
-@dataclass(frozen=True)
+@dataclass
 class PageTokens:
-    key: RendererKey
+    key: RendererKey | None
+    """None as long as the Secret of it is unusable."""
     issuer: str
     """`iss` of access tokens, as the facade wants it."""
 
     def of(self, project: Project, service_id: str) -> str | None:
-        """The token of the run's present encoder, the same ever after; None while there is no run.
+        """The token of the run's present encoder, the same ever after; None while there is no run, or no key.
 
         Args:
             service_id: of the collection's owner.
         """
         broadcast = project.status.broadcast
-        if broadcast is None or not broadcast.phase.active or broadcast.claimed is None:
+        if self.key is None or broadcast is None or not broadcast.phase.active or broadcast.claimed is None:
             return None
         return self.key.token(
             renderer_claims(

@@ -7,8 +7,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from onair_crds.kube.store import Entry
-from onair_crds.resources.source import PulledSource, PushedSource, Source, SourceAddress, SourceSpec
-from onair_operator.cluster.read_parts import source_status_of
+from onair_crds.resources.source import (
+    PulledSource,
+    PushedSource,
+    Source,
+    SourceAddress,
+    SourceSpec,
+    SourceStatus,
+)
 from onair_operator.specs.broken_rules import broken_rules
 
 
@@ -16,14 +22,14 @@ def read_source(entry: Entry) -> tuple[Source, str | None]:
     """The source, and the rules that its spec breaks, as one may that was stored by an older version.
 
     Of one that breaks a rule there are the collection, how it comes to the service, and whether it is
-    enabled: so its state is told and its publishers are ended as those of others. A status that cannot be
-    read, as one of a newer operator may be, is unknown.
+    enabled: so its state is told and its publishers are ended as those of others. Of a status there is what
+    can be read.
     """
     try:
         return entry.model(Source), None
     except ValidationError as error:
         broken = error
-    status = source_status_of(entry)
+    status = _status(entry)
     try:
         return Source.model_validate({**entry.document, "status": status.manifest()}), None
     except ValidationError as error:
@@ -33,6 +39,21 @@ def read_source(entry: Entry) -> tuple[Source, str | None]:
     )
     source = Source.model_construct(metadata=entry.metadata, spec=spec, status=status)
     return source, broken_rules(broken)
+
+
+def _status(entry: Entry) -> SourceStatus:
+    """What of a status can be read, as of a newer operator: it says where the source is."""
+    readable = {name: value for name, value in entry.status.items() if _is_readable(name, value)}
+    status = SourceStatus.model_validate(readable)
+    return status if status.connect else status.model_copy(update={"unknown": True})
+
+
+def _is_readable(name: str, value: Any) -> bool:
+    try:
+        SourceStatus.model_validate({name: value})
+    except ValidationError:
+        return False
+    return True
 
 
 def _address(stored: Any) -> SourceAddress:

@@ -13,10 +13,12 @@ import structlog
 from tests.support.operated_namespace import OperatedNamespace
 from tests.support.waiting import until
 
-from onair_crds.contract.renderer_token import RENDERER_KEY_SECRET
+from onair_crds.contract.renderer_token import PRIVATE_PEM, PUBLIC_PEM, RENDERER_KEY_SECRET
 from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS
+from onair_crds.kube.errors import ApiError
 from onair_crds.resources.base import API_VERSION
 from onair_crds.shapes import Document
+from onair_operator import runtime
 from onair_operator.cluster.operator_key import NAME as OPERATOR_KEY
 
 
@@ -77,9 +79,10 @@ def destination_spec(**rtmp: Any) -> Document:
 
 @pytest.mark.parametrize("data", [{}, {"private.pem": "bm8ga2V5"}], ids=["none", "no key"])
 async def test_damaged_keys_are_told_and_an_operator_begins_as_far_as_it_can(
-    operated_namespace: OperatedNamespace, data: Document
+    operated_namespace: OperatedNamespace, data: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As of a backup without values."""
+    monkeypatch.setattr(runtime, "PAGE_KEY_RETRY_S", 0.1)
     client, namespace = operated_namespace.client, operated_namespace.namespace
     for name in (OPERATOR_KEY, RENDERER_KEY_SECRET):
         secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": data}
@@ -95,7 +98,16 @@ async def test_damaged_keys_are_told_and_an_operator_begins_as_far_as_it_can(
             await until(lambda: told(logged, "start.waits", OPERATOR_KEY), "what it waits for is told")
             await client.delete(SECRETS, namespace, OPERATOR_KEY)
             await operated_namespace.pod("show-first-1")
-    assert told(logged, "page_tokens.unavailable", RENDERER_KEY_SECRET)
+            assert told(logged, "page_tokens.unavailable", RENDERER_KEY_SECRET)
+            await client.delete(SECRETS, namespace, RENDERER_KEY_SECRET)
+
+            async def made() -> bool:
+                with contextlib.suppress(ApiError):
+                    secret = await client.get(SECRETS, namespace, RENDERER_KEY_SECRET)
+                    return set(secret["data"]) == {PRIVATE_PEM, PUBLIC_PEM}
+                return False
+
+            await until(made, "another key of pages is made")
 
 
 async def test_a_crash_between_claim_and_pod_leads_to_one_pod(operated_namespace: OperatedNamespace) -> None:

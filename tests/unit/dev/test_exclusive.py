@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import threading
+import time
 from pathlib import Path
 from typing import IO
 
@@ -11,6 +12,7 @@ import pytest
 
 from onair_dev import exclusive as module
 from onair_dev.exclusive import exclusive
+from onair_dev.subprocesses import Cancelled
 
 
 def test_a_second_make_waits_for_the_first_and_says_so(
@@ -24,14 +26,12 @@ def test_a_second_make_waits_for_the_first_and_says_so(
             order.append("second")
 
     waits = threading.Event()
-    lock = fcntl.flock
 
-    def flock(file: IO[str], operation: int) -> None:
-        if operation == fcntl.LOCK_EX:
-            waits.set()
-        lock(file, operation)
+    def pause(_: float) -> None:
+        waits.set()
+        time.sleep(0.001)
 
-    monkeypatch.setattr(fcntl, "flock", flock)
+    monkeypatch.setattr(module, "pause", pause)
     other = threading.Thread(target=second)
     with exclusive("bootstrap", "prepares this machine"):
         other.start()
@@ -63,3 +63,20 @@ def test_an_interrupted_make_holds_the_lock_until_its_process_ends(
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         held.pop().close()
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_who_waits_for_the_lock_is_interrupted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(module, "CACHE", tmp_path)
+
+    def pause(_: float) -> None:
+        raise Cancelled("waiting")
+
+    monkeypatch.setattr(module, "pause", pause)
+    with (
+        exclusive("web", "installs packages"),
+        pytest.raises(Cancelled),
+        exclusive("web", "installs packages"),
+    ):
+        pytest.fail("it is taken")
+    with exclusive("web", "installs packages"):
+        pass

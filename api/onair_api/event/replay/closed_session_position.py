@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -73,6 +74,9 @@ def _ids(target: Target) -> tuple[str | None, str | None, str | None]:
     return target.collection_id, target.project_id, target.layout_id
 
 
+IsVoid = Callable[[str, Position, float], bool]
+
+
 @dataclass(slots=True)
 class ResumedSession:
     """A closed session that came back and is being given what it missed."""
@@ -88,6 +92,9 @@ class ResumedSession:
     compared: int = 0
     """How many comparisons were made for it."""
 
+    is_void: IsVoid = lambda *_: False
+    """Whether a position is of before its source went back."""
+
     given_index: SubscriptionIndex[None] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -101,4 +108,6 @@ class ResumedSession:
     def has(self, event: Event) -> bool:
         """Returns whether it received a live event before it closed: this replica may be behind the other."""
         position = self.closed.positions.get(event.source)
-        return position is not None and event.position <= position and self.closed.takes(event)
+        if position is None or event.position > position or not self.closed.takes(event):
+            return False
+        return not self.is_void(event.source, position, self.closed.at)

@@ -62,6 +62,8 @@ class ReplayBuffer:
         self._starts: dict[str, Start] = {}
         self._evicted: dict[str, Position] = {}
         self._last: dict[str, Position] = {}
+        self._went_back: dict[str, float] = {}
+        """When sources did last, in seconds since the epoch."""
 
     def start(self, source: str, position: Position, at: float) -> None:
         """Begins with a source: from here on every event of it is added."""
@@ -70,7 +72,7 @@ class ReplayBuffer:
 
     def forget(self, source: str) -> None:
         """The source is not followed any more."""
-        for each in (self._starts, self._evicted, self._last):
+        for each in (self._starts, self._evicted, self._last, self._went_back):
             each.pop(source, None)
 
     def add(self, event: Event, at: float) -> None:
@@ -99,10 +101,28 @@ class ReplayBuffer:
             self.advance(source, position)
 
     def go_back(self, source: str, position: Position, at: float) -> None:
-        """The source counts from a lower position on: whoever was further may have missed something."""
-        if last := self._last.get(source):
-            self._evicted[source] = Position(last.number + 1)
-            self.start(source, position, at)
+        """The source counts from a lower position on: whoever was there before may have missed something."""
+        if source not in self._last:
+            return
+        self._events = deque(each for each in self._events if each[1].source != source)
+        self._bytes = sum(event.size for _, event in self._events)
+        self._index = EventIndex()
+        for _, event in self._events:
+            self._index.add(event)
+        self._evicted.pop(source, None)
+        self._went_back[source] = at
+        self.start(source, position, at)
+
+    def is_void(self, source: str, position: Position, at: float) -> bool:
+        """Whether a position is of before the source went back, as far as can be told.
+
+        Args:
+            at: when somebody was at this position. Other replicas may have noticed later.
+        """
+        went_back = self._went_back.get(source)
+        if went_back is None:
+            return False
+        return at < went_back + CLOCK_SKEW_S or position > self._last.get(source, position)
 
     def position(self, source: str) -> Position | None:
         """The latest position of a source; None if it is not followed."""
@@ -116,6 +136,8 @@ class ReplayBuffer:
                 buffer that started after the position but before this time is complete too.
         """
         start, evicted = self._starts.get(source), self._evicted.get(source)
+        if self.is_void(source, position, at):
+            return False
         if start is None or (evicted is not None and evicted > position):
             return False
         return start.position <= position or start.at <= at - CLOCK_SKEW_S

@@ -52,7 +52,7 @@ class Replayer:
         if subscriptions:
             positions = self._positions(sources, unsent.events)
             if resumed:  # the other replica may have been ahead of this one
-                before = resumed.closed.positions
+                before = self._valid_positions(resumed.closed)
                 positions = {s: max(p, before.get(s, p)) for s, p in positions.items()}
             lost = unsent.loss or (resumed is not None and self._has_more(resumed, visibility))
             return ClosedSession(positions, list(subscriptions), time.time() - behind_s, lost)
@@ -64,7 +64,8 @@ class Replayer:
     async def resume(self, user_id: str, session_id: str) -> ResumedSession | None:
         """The closed session of this user and id, if there is one."""
         closed = await self._store.take(user_id, session_id)
-        return ResumedSession(closed, time.monotonic() + self._keep_s) if closed else None
+        until = time.monotonic() + self._keep_s
+        return ResumedSession(closed, until, is_void=self._buffer.is_void) if closed else None
 
     def is_complete(self, closed: ClosedSession) -> bool:
         """Returns whether all events that it was not sent are still here."""
@@ -137,6 +138,9 @@ class Replayer:
         resumed.compared += comparisons
         if resumed.looked_at + resumed.compared / COMPARISONS > LOOKS * self._buffer.max_events:
             raise TooManyEvents
+
+    def _valid_positions(self, closed: ClosedSession) -> dict[str, Position]:
+        return {s: p for s, p in closed.positions.items() if not self._buffer.is_void(s, p, closed.at)}
 
     def _positions(self, sources: Iterable[str], unsent: Iterable[Event]) -> dict[str, Position]:
         """Positions that a session reached: this replica's, except for events that wait for its reader."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from weakref import WeakValueDictionary
+
 from onair_api.access.visible_layouts import owned_layout
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
@@ -33,6 +36,8 @@ class Layers:
         self._cluster = cluster
         self._limits = limits
         self._writes = LayerWrites(writer, details)
+        self._decoding: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By the layout's uid."""
 
     async def list_layers(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """The layers, attached or not, oldest first."""
@@ -68,14 +73,24 @@ class Layers:
     async def batch(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """All operations in one write, or none."""
         layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
-        request = await done(batch_request(message, new_id, self._limits))
-        return await self._write(caller, layout, request, alone=False)
+        async with self._in_order(layout):
+            request = await done(batch_request(message, new_id, self._limits))
+            waiting = WaitingRequest(
+                caller.identity, RequestNote(caller.session_id, request.metadata), request, False
+            )
+            response = self._writes.enqueue(layout, waiting)
+        return await response
 
     async def _one(self, caller: Caller, layout: Entry, request: LayerRequest) -> JsonObject:
-        return await self._write(caller, layout, BatchRequest([request], request.metadata), alone=True)
-
-    async def _write(
-        self, caller: Caller, layout: Entry, request: BatchRequest, *, alone: bool
-    ) -> JsonObject:
         note = RequestNote(caller.session_id, request.metadata)
-        return await self._writes.write(layout, WaitingRequest(caller.identity, note, request, alone))
+        batch = BatchRequest([request], request.metadata)
+        async with self._in_order(layout):
+            response = self._writes.enqueue(layout, WaitingRequest(caller.identity, note, batch, True))
+        return await response
+
+    def _in_order(self, layout: Entry) -> asyncio.Lock:
+        """For one request of a layout after the other: others have their turns while a batch is decoded."""
+        lock = self._decoding.get(layout.uid)
+        if lock is None:
+            lock = self._decoding[layout.uid] = asyncio.Lock()
+        return lock

@@ -89,10 +89,10 @@ class LayerWrites:
         """By the layout's uid; one that is there, if empty, is being written."""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def write(self, layout: Entry, waiting: WaitingRequest) -> JsonObject:
-        """Applies a request; gives the batch response, or the record of the one layer.
+    def enqueue(self, layout: Entry, waiting: WaitingRequest) -> asyncio.Future[JsonObject]:
+        """Applies a request in its turn; the future gets the batch response, or the record of the one layer.
 
-        Raises:
+        Raises, by the future:
             RpcError: it cannot be applied to the layout as it is; nothing of it is.
             ApiError: the API server refused it or did not respond.
         """
@@ -104,7 +104,7 @@ class LayerWrites:
             task.add_done_callback(self._tasks.discard)
         else:
             queue.append(waiting)
-        return await waiting.response
+        return waiting.response
 
     async def _drain(self, layout: Entry) -> None:
         queue = self._waiting[layout.uid]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -38,3 +40,22 @@ def test_large_batches_of_a_service_have_one_pace(
         assert list(threads.map(batch, (canvas, other))) == [ITEMS, ITEMS]
     assert len(paces) == 1
     assert paces.total() >= 4 * ITEMS, "a turn for each item decoded, and for each of the response"
+
+
+def test_what_comes_after_a_large_batch_is_written_after_it(
+    canvas: LayoutClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = canvas.add("text", x=0)["id"]
+
+    async def slow(pace: SharedPace) -> None:
+        await asyncio.sleep(0.02)
+
+    monkeypatch.setattr(steps, "STEP_S", -1.0)
+    monkeypatch.setattr(SharedPace, "turn", slow)
+    items = [{"update": {"id": layer, "x": 1}}, *[{"create": {"type": "text"}}] * ITEMS]
+    with ThreadPoolExecutor(2) as threads:
+        batch = threads.submit(canvas.batch, *items)
+        time.sleep(0.3)
+        later = threads.submit(canvas.patch, layer, x=2)
+        assert (batch.result()["layers"][0]["update"]["x"], later.result()["x"]) == (1, 2)
+    assert canvas.layer(layer)["x"] == 2

@@ -51,6 +51,8 @@ def test_services_share_what_there_is_and_the_next_one_gets_some(monkeypatch: py
         assert sum(taken.values()) < 100
         with pytest.raises(ResourceExhausted):
             responses.check("a")
+        assert taken["g"] < 50 // response_bytes.LITTLE
+        responses.check("g")
         responses.check("new")
         with responses.sending("new", 100 * SIZE - sum(taken.values()) * SIZE, refused=True):
             responses.check("newer")

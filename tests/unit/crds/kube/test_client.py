@@ -60,6 +60,8 @@ def test_what_answers_in_the_api_servers_place_is_no_server(payload: bytes) -> N
         b'{"items": [], "message": "maintenance"}',
         b'{"items": {}, "metadata": {}}',
         b'{"items": [], "metadata": null}',
+        b'{"items": [], "metadata": {}}',
+        b'{"items": [{}], "metadata": {"resourceVersion": "7"}}',
     ],
 )
 def test_an_object_that_is_no_list_is_not_the_api_servers(payload: bytes) -> None:
@@ -68,7 +70,14 @@ def test_an_object_that_is_no_list_is_not_the_api_servers(payload: bytes) -> Non
 
 
 @pytest.mark.parametrize(
-    "line", [b'{"message": "maintenance"}', b'{"type": "ADDED"}', b'{"type": "ADDED", "object": null}']
+    "line",
+    [
+        b'{"message": "maintenance"}',
+        b'{"type": "ADDED"}',
+        b'{"type": "ADDED", "object": null}',
+        b'{"type": "ADDED", "object": {"metadata": {}}}',
+        b'{"type": "BOOKMARK", "object": {}}',
+    ],
 )
 def test_a_line_that_is_no_event_is_not_the_api_servers(line: bytes) -> None:
     with pytest.raises(ApiUnreachable, match="no event"):

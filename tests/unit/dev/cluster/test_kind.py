@@ -131,7 +131,8 @@ def test_a_cluster_keeps_its_ports_until_it_is_deleted_on_request(
     daemon: KindDaemon, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kept = tmp_path / "onair.ports.json"
-    monkeypatch.setattr(kind, "output_of", lambda _: "")
+    for each in ("output_of", "required_output_of"):
+        monkeypatch.setattr(kind, each, lambda *_, **__: "")
     daemon.interrupt("cluster")
     assert json.loads(kept.read_text()) == ports()
     kind.down(Step("down"))
@@ -144,11 +145,12 @@ def test_the_registry_stays_for_clusters_of_other_names(
 ) -> None:
     asked: list[list[str]] = []
 
-    def docker(command: list[str]) -> str:
+    def docker(command: list[str], remedy: str = "") -> str:
         asked.append(command[1:])
         return others
 
     monkeypatch.setattr(kind, "output_of", docker)
+    monkeypatch.setattr(kind, "required_output_of", docker)
     daemon.make_cluster()
     kind.down(Step("down"))
     assert daemon.nodes == []

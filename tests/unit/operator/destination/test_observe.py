@@ -29,7 +29,8 @@ def world_of(destination: Document, *, project: bool, fleet: object = None) -> W
     store = Store(KINDS)
     store.update("Destination", destination)
     if project:
-        store.update("Project", document("show", {"collectionId": "sunday"}))
+        broadcast = {"broadcast": {"id": "run", "phase": "Running", "encoder": "uid-pod-1"}}
+        store.update("Project", {**document("show", {"collectionId": "sunday"}), "status": broadcast})
     return World(store, *cast(Any, (fleet, None, None)))
 
 
@@ -118,6 +119,26 @@ def test_one_that_an_encoder_still_delivers_to_is_shown_so(
     settled = observed.destination.model_copy(update={"status": write.status})
     again = ObservedDestination(settled, observed.project_exists, observed.invalid, observed.reported)
     assert make_plan(again, NOW, SETTINGS) == []
+
+
+@pytest.mark.parametrize(
+    "views",
+    [{}, {"uid-pod-1": EncoderView("uid-pod-1", connected=False, status=None)}],
+    ids=["not followed yet", "not heard yet"],
+)
+def test_while_an_encoder_is_yet_to_report_nothing_is_said_of_one_that_it_may_deliver_to(
+    views: dict[str, EncoderView],
+) -> None:
+    """As where the operator was upgraded to one with stricter rules."""
+    broken = document("main", {"projectId": "show", "address": NO_PORT}, generation=2)
+    broken["status"] = {"connect": "Connected", "since": "2026-05-01T10:00:00Z"}
+    world = world_of(broken, project=True, fleet=SimpleNamespace(views=lambda uids: views))
+    labels = {"onair.dev/project": "show", "onair.dev/broadcast": "run", "onair.dev/epoch": "1"}
+    world.store.update("Pod", {**document("show-run-1", labels=labels, uid="uid-pod-1"), "status": {}})
+    observed = observe(world, "main")
+    assert observed
+    assert observed.invalid
+    assert make_plan(observed, NOW, SETTINGS) == []
 
 
 def test_one_that_is_as_its_rules_say_is_left_to_its_project() -> None:

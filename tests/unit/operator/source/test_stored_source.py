@@ -15,6 +15,7 @@ from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.source import Source
 from onair_crds.shapes import Document
 from onair_operator.cluster.actions import CutOff, WriteStatus
+from onair_operator.ingest.observed import GatewayContact
 from onair_operator.source.events import source_events
 from onair_operator.source.plan import make_plan
 from onair_operator.source.status import source_status
@@ -84,6 +85,16 @@ def test_a_status_of_a_newer_operator_breaks_no_rule(status: Document) -> None:
     assert (
         source_status(observed_source(source=source, sightings=[here]), SETTINGS, NOW).connect == "Connected"
     )
+
+
+def test_where_a_source_is_stays_known_until_its_gateway_reports() -> None:
+    newer = {**WAS_CONNECTED, "media": {"summary": 7}, "stream": KEY_STREAM}
+    source, _ = read_source(entry({"address": {"rtmpPush": {}}}, newer))
+    status = source_status(observed_source(source=source, contact=GatewayContact.AWAITED), SETTINGS, NOW)
+    assert (status.connect, status.gateway, status.stream) == ("Connected", "ingest-0", KEY_STREAM)
+    source, _ = read_source(entry({"address": {"rtmpPush": {}}}, {**newer, "connect": "Reconnecting"}))
+    status = source_status(observed_source(source=source, contact=GatewayContact.AWAITED), SETTINGS, NOW)
+    assert (status.unknown, status.gateway, status.stream) == (True, "ingest-0", KEY_STREAM)
 
 
 @pytest.mark.parametrize("spec", [None, {}, {"address": "somewhere"}, {"address": {}}, {"collectionId": 7}])

@@ -77,37 +77,50 @@ class RtmpAddress:
         Raises:
             SessionError: the server is inside, or unreachable, or its certificate is not trusted.
         """
+        refused: list[OSError] = []
         try:
             context = await client_context() if self.scheme == "rtmps" else None
             addresses = await inside.addresses(self.host, self.port)
             if not addresses:
                 raise OSError(f"{self.host} has no address")
             return await first_to_succeed(
-                [partial(self._opened, *each, context) for each in addresses],
+                [partial(self._opened, *each, context, refused) for each in addresses],
                 lambda streams: streams[1].transport.abort(),
             )
         except InsideAddress as error:
             raise inside_error(self.host) from error
-        except OSError as error:
-            if self.scheme == "rtmps" and isinstance(error, ConnectionResetError | ssl.SSLEOFError):
+        except OSError as last:
+            # What a server said matters more than that another address is not reachable from here
+            cause = refused[0] if refused else last
+            if self.scheme == "rtmps" and isinstance(cause, ConnectionResetError | ssl.SSLEOFError):
                 raise SessionError(
                     f"{self.server} ended the TLS handshake; it may not speak RTMPS"
-                ) from error
-            raise network_error(error, self.host, self.server) from error
+                ) from cause
+            raise network_error(cause, self.host, self.server) from cause
 
     async def _opened(
         self,
         family: socket.AddressFamily,
         address: tuple[str | bytes | int, ...],
         context: ssl.SSLContext | None,
+        refused: list[OSError],
     ) -> Streams:
-        """A connection to one of its addresses, TLS included: a proxy may take it whose server is gone."""
-        return await asyncio.open_connection(
-            sock=await _connected(family, address),
-            ssl=context,
-            server_hostname=self.host if context else None,
-            limit=STREAM_BUFFER_LIMIT,
-        )
+        """A connection to one of its addresses, TLS included: a proxy may take it whose server is gone.
+
+        Args:
+            refused: gets the error of a server that does not agree on TLS.
+        """
+        connection = await _connected(family, address)
+        try:
+            return await asyncio.open_connection(
+                sock=connection,
+                ssl=context,
+                server_hostname=self.host if context else None,
+                limit=STREAM_BUFFER_LIMIT,
+            )
+        except OSError as error:
+            refused.append(error)
+            raise
 
 
 async def _connected(family: socket.AddressFamily, address: tuple[str | bytes | int, ...]) -> socket.socket:

@@ -73,10 +73,14 @@ def test_a_source_that_went_back_is_covered_from_where_it_was_on() -> None:
     buffer.add(event(90), 1.0)
     buffer.go_back("s", Position(50), 2.0)
     assert buffer.position("s") == Position(50)
-    for position in (50, 90):
-        assert not buffer.covers("s", Position(position), 10.0)
-    buffer.add(event(91), 11.0)
-    assert buffer.covers("s", Position(91), 12.0)
+    assert not buffer.covers("s", Position(50), 2.5), "it may have been there before"
+    assert not buffer.covers("s", Position(90), 10.0), "another replica has not noticed yet"
+    assert buffer.covers("s", Position(50), 10.0)
+    buffer.add(event(60), 11.0)
+    assert numbers(buffer, s=50) == [60], "nothing of before is replayed"
+    assert buffer.covers("s", Position(60), 12.0)
+    buffer.add(event(91), 13.0)
+    assert buffer.covers("s", Position(91), 14.0)
 
 
 def test_an_event_that_arrives_twice_is_replayed_once() -> None:

@@ -122,7 +122,7 @@ def test_a_drag_is_answered_one_by_one_and_stored_in_few_writes() -> None:
         layout = GatedLayoutWriter()
         writes = LayerWrites(layout, None)  # type: ignore[arg-type]
         drag = [update("a", x=n, requestMetadata={"n": n}) for n in range(30)]
-        calls = [asyncio.create_task(writes.write(layout.entry(), each)) for each in drag]
+        calls = [writes.enqueue(layout.entry(), each) for each in drag]
         await asyncio.sleep(0)
         layout.may_write.set()
         responses = await asyncio.gather(*calls)
@@ -132,7 +132,7 @@ def test_a_drag_is_answered_one_by_one_and_stored_in_few_writes() -> None:
         assert layout.spec["layers"][0]["x"] == 29
         assert len(layout.writes) <= 2
         assert layout.writes[-1].metadata == {"n": 29}
-        assert await writes.write(layout.entry(), update("b", x=1)), "the queue starts again"
+        assert await writes.enqueue(layout.entry(), update("b", x=1)), "the queue starts again"
 
     run(test)
 
@@ -144,7 +144,7 @@ def test_an_error_is_its_own_requests() -> None:
         writes = LayerWrites(layout, None)  # type: ignore[arg-type]
         results = await asyncio.gather(
             *(
-                writes.write(layout.entry(), each)
+                writes.enqueue(layout.entry(), each)
                 for each in (update("a", x=1), update("missing"), update("b", x=2))
             ),
             return_exceptions=True,
@@ -165,7 +165,7 @@ def test_a_failure_of_the_write_is_everybodys() -> None:
 
         layout.update = fail  # type: ignore[method-assign, assignment]
         writes = LayerWrites(layout, None)  # type: ignore[arg-type]
-        calls = [asyncio.create_task(writes.write(layout.entry(), update("a"))) for _ in range(3)]
+        calls = [writes.enqueue(layout.entry(), update("a")) for _ in range(3)]
         await asyncio.sleep(0)
         layout.may_write.set()
         for call in calls:
@@ -181,10 +181,10 @@ def test_what_the_difference_does_not_show_is_kept_under_the_writes_nonce() -> N
         layout.may_write.set()
         layout.conflicts = 1
         writes = LayerWrites(layout, details)  # type: ignore[arg-type]
-        await writes.write(layout.entry(), update("a", x=1))
+        await writes.enqueue(layout.entry(), update("a", x=1))
         assert details.kept == [], "the difference shows a plain update"
         assert not layout.writes[0].has_details
-        response = await writes.write(layout.entry(), update("a", x=2, requestAnimation=ANIMATION))
+        response = await writes.enqueue(layout.entry(), update("a", x=2, requestAnimation=ANIMATION))
         nonce = layout.writes[1].nonce
         assert layout.writes[1].has_details
         assert details.kept == [(nonce, {"update": {**response, "requestMetadata": {}}})] * 2, (
@@ -192,7 +192,7 @@ def test_what_the_difference_does_not_show_is_kept_under_the_writes_nonce() -> N
         )
         assert details.kept[0][1]["update"]["requestAnimation"][0]["durationMs"] == 1
         layout.conflicts = 0
-        await writes.write(
+        await writes.enqueue(
             layout.entry(),
             batch({"delete": {"id": "b"}}, {"update": {"id": "a"}}, requestMetadata={"why": 1}),
         )
@@ -218,7 +218,7 @@ def test_details_of_an_attempt_are_taken_back_if_a_later_one_is_refused() -> Non
         layout.conflicts = 1
         layout.on_conflict = layout.spec["layers"].clear
         with pytest.raises(NotFound):
-            await writes.write(layout.entry(), update("a", x=2, requestAnimation=ANIMATION))
+            await writes.enqueue(layout.entry(), update("a", x=2, requestAnimation=ANIMATION))
         assert not layout.writes[0].has_details
         assert details.kept == []
 
@@ -231,7 +231,7 @@ def test_a_note_announces_no_details_that_are_not_kept() -> None:
         layout.may_write.set()
         details.reachable = False
         writes = LayerWrites(layout, details)  # type: ignore[arg-type]
-        await writes.write(layout.entry(), update("a", x=2, requestAnimation=ANIMATION))
+        await writes.enqueue(layout.entry(), update("a", x=2, requestAnimation=ANIMATION))
         assert not layout.writes[0].has_details
 
     run(test)

@@ -107,6 +107,35 @@ def test_where_one_address_is_silent_in_tls_another_is_taken(
     run(story)
 
 
+def test_what_a_server_says_of_tls_is_told_before_that_another_address_is_unreachable(
+    run: Callable[[Story], None],
+    resolve: Callable[..., None],
+    refusing: tuple[str, int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    authority, trusted = CertificateAuthority(tmp_path), tmp_path / "trusted"
+    trusted.mkdir()
+    (trusted / "ours.pem").write_bytes(authority.pem)
+    monkeypatch.setattr(tls, "CA_CERTIFICATES", trusted)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*authority.issue_for("b.example"))
+
+    async def story() -> None:
+        server = await asyncio.start_server(lambda _, writer: writer.close(), HOST, 0, ssl=context)
+        for addresses in (
+            (server.sockets[0].getsockname(), refusing),
+            (refusing, server.sockets[0].getsockname()),
+        ):
+            resolve(*addresses)
+            with pytest.raises(SessionError, match=r"the certificate is not for a\.example") as told:
+                await RtmpAddress.of("rtmps://a.example/live", "k").connect(EVERYWHERE)
+            assert told.value.permanent
+        server.close()
+
+    run(story)
+
+
 def test_where_all_refuse_it_is_a_refusal(
     run: Callable[[Story], None], resolve: Callable[..., None], refusing: tuple[str, int]
 ) -> None:
