@@ -59,7 +59,7 @@ def test_a_file_without_a_url_of_redis_is_refused(
 
 
 @pytest.mark.parametrize(
-    "text", ["listen: {port: 70000}", "nothing: 1", "limits: {bodyByte: 5}", "cache: {inactivityS: 0}"]
+    "text", ["listen: {port: 70000}", "limits: {bodyBytes: x}", "cache: {inactivityS: 0}"]
 )
 def test_a_wrong_file_is_refused(config: Path, text: str) -> None:
     config.write_text(text)

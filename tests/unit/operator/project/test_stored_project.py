@@ -201,7 +201,7 @@ def test_a_destination_on_air_that_breaks_a_rule_of_another_version_stays_on_air
     view = encoder()
     world = world_of({view.pod_uid: view}, encoder_pod())
     document = destination_document("main", "show")
-    document["metadata"].update(resourceVersion="999", generation=2)
+    document["metadata"].update(resourceVersion=str(10**9), generation=2)
     for part, given in change.items():
         document[part] = {**document.get(part, {}), **given}
     world.store.update("Destination", document)
