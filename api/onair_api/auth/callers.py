@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from weakref import WeakValueDictionary
@@ -65,6 +67,18 @@ class Callers:
     responses: ResponseBytes = field(default_factory=ResponseBytes)
     paces: WeakValueDictionary[str, SharedPace] = field(default_factory=WeakValueDictionary)
     """Of services; each lasts as long as work for the service."""
+
+    decoding: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    """By token."""
+
+    def in_order(self, caller: object) -> AbstractAsyncContextManager[None]:
+        """For decoding requests of one token one after the other: none is to overtake a large one."""
+        if not isinstance(caller, Caller):
+            return nullcontext()
+        lock = self.decoding.get(caller.token.id)
+        if lock is None:
+            lock = self.decoding[caller.token.id] = asyncio.Lock()
+        return lock
 
     def begin(self, service_id: str) -> None:
         """Begins with a request of a service, in this context: long work of it shares the service's pace.

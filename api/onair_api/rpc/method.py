@@ -79,7 +79,8 @@ class Method:
         if service_id := service_of(caller):
             known(service_id)
             self._callers.begin(service_id)
-        fields = await request.json(self._request, self._json_depth, self.bounds)
+        async with self._callers.in_order(caller):
+            fields = await request.json(self._request, self._json_depth, self.bounds)
         ids, message = self._split(fields)
         response = self._shown(await self._serve(caller, ids, message), added)
         built = self._response()
