@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import statistics
+import subprocess
+import sys
 import time
 
 STEPS = 1_000_000
-ROUNDS = 3
+ROUNDS, BUSY_ROUNDS = 3, 7
 SLOW_FROM_S = 0.125
 """Of CPU time. From here on two browsers or encoders in real time do not fit beside each other: at 0.135 to
 0.17 s frames were late, and starts were given up. At its best the same machine takes 0.075 s, another
@@ -28,9 +32,27 @@ def is_slow(from_s: float = SLOW_FROM_S) -> bool:
     return min(work_s() for _ in range(ROUNDS)) >= from_s
 
 
+def busy_work_s() -> float:
+    """The same while all cores are busy, as in tests in real time: some share what they compute with.
+
+    It is the median, as CPU time goes by nothing else that runs here, and such cores are fast at one moment
+    and slow at the next.
+    """
+    others = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(len(os.sched_getaffinity(0)) - 1)
+    ]
+    try:
+        return statistics.median(work_s() for _ in range(BUSY_ROUNDS))
+    finally:
+        for each in others:
+            each.kill()
+            each.wait()
+
+
 def failed_as_it_is_slow(error: BaseException | None) -> bool:
     """
     Args:
         error: of a test; None: it has passed, so nothing is measured. This is asked after every test.
     """
-    return error is not None and is_slow(LATE_FROM_S)
+    return error is not None and busy_work_s() >= LATE_FROM_S
