@@ -119,7 +119,7 @@ PROGRAMS = (
         RequiredProgram(name, ProgramOrigin.PYTHON, commands=TEST)
         for name in ("lint-imports", "mypy", "pytest", "ruff", "schemathesis", "uv")
     ),
-    RequiredProgram("apt-get", ProgramOrigin.OPTIONAL, commands=NONE),
+    *(RequiredProgram(name, ProgramOrigin.OPTIONAL, commands=NONE) for name in ("apt-get", "dpkg")),
     RequiredProgram("chromium", ProgramOrigin.OPTIONAL, commands=NONE),
     RequiredProgram("prometheus", ProgramOrigin.OPTIONAL, commands=NONE),
     RequiredProgram("promtool", ProgramOrigin.OPTIONAL, commands=NONE),
