@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from onair_api.auth.roles import Roles, authorize
 from onair_api.auth.tokens import Tokens
 from onair_api.auth.verified_token import Verified
 from onair_api.writes.request_note import RequestNote, request_metadata
+from onair_crds.runtime.keyed_locks import KeyedLocks
 from onair_crds.runtime.steps import PACE, SharedPace
 from onair_crds.shapes import JsonObject
 
@@ -68,17 +68,12 @@ class Callers:
     paces: WeakValueDictionary[str, SharedPace] = field(default_factory=WeakValueDictionary)
     """Of services; each lasts as long as work for the service."""
 
-    decoding: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    decoding: KeyedLocks[str] = field(default_factory=KeyedLocks)
     """By token."""
 
     def in_order(self, caller: object) -> AbstractAsyncContextManager[None]:
         """For decoding requests of one token one after the other: none is to overtake a large one."""
-        if not isinstance(caller, Caller):
-            return nullcontext()
-        lock = self.decoding.get(caller.token.id)
-        if lock is None:
-            lock = self.decoding[caller.token.id] = asyncio.Lock()
-        return lock
+        return self.decoding.of(caller.token.id) if isinstance(caller, Caller) else nullcontext()
 
     def begin(self, service_id: str) -> None:
         """Begins with a request of a service, in this context: long work of it shares the service's pace.

@@ -8,7 +8,6 @@ import itertools
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from weakref import WeakValueDictionary
 
 import structlog
 
@@ -26,6 +25,7 @@ from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry
 from onair_crds.resources.base import API_VERSION
+from onair_crds.runtime.keyed_locks import KeyedLocks
 from onair_crds.runtime.steps import next_turn
 from onair_crds.shapes import Document, JsonObject, JsonPatch
 
@@ -68,7 +68,8 @@ class Writer:
         self._cluster = cluster
         self._inside = inside
         self._clock = CreationClock()
-        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._locks: KeyedLocks[tuple[str, str]] = KeyedLocks()
+        """Writers of one object in this process take turns, so only other processes cause conflicts."""
 
     async def create(
         self,
@@ -120,7 +121,7 @@ class Writer:
             ApiError: the API server refused the change or did not respond.
         """
         kind, name = entry.kind, entry.name
-        async with self._lock(kind, name):
+        async with self._locks.of((kind, name)):
             known = self._cluster.view.get(kind, name)
             before = known if known and known.uid == entry.uid else await self._newest(entry)
             for pause_s in _pauses():
@@ -175,7 +176,7 @@ class Writer:
             NotFound: it is gone, or another took its name.
             Aborted: others changed it each time, for `PATIENCE_S`.
         """
-        async with self._lock(entry.kind, entry.name):
+        async with self._locks.of((entry.kind, entry.name)):
             for pause_s in _pauses():
                 if pause_s is not None:
                     await asyncio.sleep(pause_s)
@@ -254,10 +255,3 @@ class Writer:
         if newest is None or newest.uid != entry.uid:
             raise NotFound(f"{entry.kind} {entry.name} does not exist")
         return newest
-
-    def _lock(self, kind: str, name: str) -> asyncio.Lock:
-        """Writers of one object in this process take turns, so only other processes cause conflicts."""
-        lock = self._locks.get((kind, name))
-        if lock is None:
-            lock = self._locks[kind, name] = asyncio.Lock()
-        return lock

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from weakref import WeakValueDictionary
 
 from onair_api.access.audiences import Owner
+from onair_crds.runtime.keyed_locks import KeyedLocks
 
 
 class OwnerTurns:
@@ -15,7 +15,7 @@ class OwnerTurns:
     """
 
     def __init__(self) -> None:
-        self._gates: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
+        self._gates: KeyedLocks[Owner] = KeyedLocks()
 
     async def next(self, owner: Owner, takes_s: float = 0.0) -> None:
         """Waits for the next turn, in order, and until it is over.
@@ -23,8 +23,5 @@ class OwnerTurns:
         Args:
             takes_s: how long it takes; by default until the next step of the event loop.
         """
-        gate = self._gates.get(owner)
-        if gate is None:
-            gate = self._gates[owner] = asyncio.Lock()
-        async with gate:
+        async with self._gates.of(owner):
             await asyncio.sleep(takes_s)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from weakref import WeakValueDictionary
 
 from onair_api.access.visible_layouts import owned_layout
 from onair_api.auth.callers import Caller
@@ -21,6 +20,7 @@ from onair_api.writes.identifiers import new_id
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
 from onair_crds.kube.store import Entry
+from onair_crds.runtime.keyed_locks import KeyedLocks
 from onair_crds.runtime.steps import done
 from onair_crds.shapes import JsonObject
 
@@ -36,8 +36,8 @@ class Layers:
         self._cluster = cluster
         self._limits = limits
         self._writes = LayerWrites(writer, details)
-        self._decoding: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """By the layout's uid."""
+        self._reading: KeyedLocks[str] = KeyedLocks()
+        """By the layout's uid: others have their turns while a batch is decoded, which nothing overtakes."""
 
     async def list_layers(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """The layers, attached or not, oldest first."""
@@ -73,24 +73,18 @@ class Layers:
     async def batch(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """All operations in one write, or none."""
         layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
-        async with self._in_order(layout):
+        async with self._reading.of(layout.uid):
             request = await done(batch_request(message, new_id, self._limits))
-            waiting = WaitingRequest(
-                caller.identity, RequestNote(caller.session_id, request.metadata), request, False
-            )
-            response = self._writes.enqueue(layout, waiting)
+            response = self._enqueue(caller, layout, request, alone=False)
         return await response
 
     async def _one(self, caller: Caller, layout: Entry, request: LayerRequest) -> JsonObject:
-        note = RequestNote(caller.session_id, request.metadata)
-        batch = BatchRequest([request], request.metadata)
-        async with self._in_order(layout):
-            response = self._writes.enqueue(layout, WaitingRequest(caller.identity, note, batch, True))
+        async with self._reading.of(layout.uid):
+            response = self._enqueue(caller, layout, BatchRequest([request], request.metadata), alone=True)
         return await response
 
-    def _in_order(self, layout: Entry) -> asyncio.Lock:
-        """For one request of a layout after the other: others have their turns while a batch is decoded."""
-        lock = self._decoding.get(layout.uid)
-        if lock is None:
-            lock = self._decoding[layout.uid] = asyncio.Lock()
-        return lock
+    def _enqueue(
+        self, caller: Caller, layout: Entry, request: BatchRequest, *, alone: bool
+    ) -> asyncio.Future[JsonObject]:
+        note = RequestNote(caller.session_id, request.metadata)
+        return self._writes.enqueue(layout, WaitingRequest(caller.identity, note, request, alone))

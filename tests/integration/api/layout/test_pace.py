@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -46,16 +46,24 @@ def test_what_comes_after_a_large_batch_is_written_after_it(
     canvas: LayoutClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layer = canvas.add("text", x=0)["id"]
+    decoding, overtaken = threading.Event(), threading.Event()
 
-    async def slow(pace: SharedPace) -> None:
-        await asyncio.sleep(0.02)
+    async def held_up(pace: SharedPace) -> None:
+        """Until the later request is answered, were it to overtake this one."""
+        decoding.set()
+        await asyncio.to_thread(overtaken.wait, 0.5)
+        overtaken.set()
+
+    def later() -> object:
+        x = canvas.patch(layer, x=2)["x"]
+        overtaken.set()
+        return x
 
     monkeypatch.setattr(steps, "STEP_S", -1.0)
-    monkeypatch.setattr(SharedPace, "turn", slow)
+    monkeypatch.setattr(SharedPace, "turn", held_up)
     items = [{"update": {"id": layer, "x": 1}}, *[{"create": {"type": "text"}}] * ITEMS]
     with ThreadPoolExecutor(2) as threads:
         batch = threads.submit(canvas.batch, *items)
-        time.sleep(0.3)
-        later = threads.submit(canvas.patch, layer, x=2)
-        assert (batch.result()["layers"][0]["update"]["x"], later.result()["x"]) == (1, 2)
+        assert decoding.wait(10)
+        assert (threads.submit(later).result(), batch.result()["layers"][0]["update"]["x"]) == (2, 1)
     assert canvas.layer(layer)["x"] == 2

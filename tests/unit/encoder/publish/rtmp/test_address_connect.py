@@ -57,6 +57,22 @@ def refusing() -> tuple[str, int]:
         return HOST, free.getsockname()[1]
 
 
+@pytest.fixture
+def context_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ssl.SSLContext]:
+    """Makes contexts of servers whose certificates for a host are trusted."""
+    authority, trusted = CertificateAuthority(tmp_path), tmp_path / "trusted"
+    trusted.mkdir()
+    (trusted / "ours.pem").write_bytes(authority.pem)
+    monkeypatch.setattr(tls, "CA_CERTIFICATES", trusted)
+
+    def make(host: str) -> ssl.SSLContext:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(*authority.issue_for(host))
+        return context
+
+    return make
+
+
 def test_where_one_address_is_silent_another_is_taken(
     run: Callable[[Story], None], resolve: Callable[..., None], refusing: tuple[str, int]
 ) -> None:
@@ -78,16 +94,10 @@ def test_where_one_address_is_silent_another_is_taken(
 def test_where_one_address_is_silent_in_tls_another_is_taken(
     run: Callable[[Story], None],
     resolve: Callable[..., None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    context_for: Callable[[str], ssl.SSLContext],
 ) -> None:
     """As that of a proxy whose server is gone: each attempt would wait for it."""
-    authority, trusted = CertificateAuthority(tmp_path), tmp_path / "trusted"
-    trusted.mkdir()
-    (trusted / "ours.pem").write_bytes(authority.pem)
-    monkeypatch.setattr(tls, "CA_CERTIFICATES", trusted)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(*authority.issue_for("a.example"))
+    context = context_for("a.example")
 
     async def story() -> None:
         begun: list[asyncio.StreamWriter] = []
@@ -111,15 +121,9 @@ def test_what_a_server_says_of_tls_is_told_before_that_another_address_is_unreac
     run: Callable[[Story], None],
     resolve: Callable[..., None],
     refusing: tuple[str, int],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    context_for: Callable[[str], ssl.SSLContext],
 ) -> None:
-    authority, trusted = CertificateAuthority(tmp_path), tmp_path / "trusted"
-    trusted.mkdir()
-    (trusted / "ours.pem").write_bytes(authority.pem)
-    monkeypatch.setattr(tls, "CA_CERTIFICATES", trusted)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(*authority.issue_for("b.example"))
+    context = context_for("b.example")
 
     async def story() -> None:
         server = await asyncio.start_server(lambda _, writer: writer.close(), HOST, 0, ssl=context)
