@@ -8,7 +8,7 @@ import hmac
 
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import CREDENTIALS, SOURCE, STREAM
-from onair_crds.contract.ingest import STREAM_KEY, source_of_secret
+from onair_crds.contract.ingest import STREAM_KEY, is_enabled, source_of_secret
 from onair_crds.contract.ingest_gateway import PublishRefusal, PublishRequest, stream_of_key
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import ConnectState
@@ -49,7 +49,7 @@ def refusal_of(source: Entry, request: PublishRequest) -> PublishRefusal | None:
     if wanted not in address:
         by = next((text for name, text in NAMES.items() if name in address), "a pull")
         return PublishRefusal(reason="WrongProtocol", message=f"the source {source.name} is received by {by}")
-    if (address[wanted] or {}).get("enabled") is False:
+    if not is_enabled(source.spec):
         return PublishRefusal(reason="Disabled", message=f"the source {source.name} is disabled")
     status = source.status
     holder = status.get("gateway")

@@ -146,3 +146,10 @@ def assigned_push(address: SourceAddress, stream_key: str | None, ingest: Ingest
 def _several(ingest: Ingest, *protocols: Protocol) -> tuple[IngestEndpoint, ...]:
     found = tuple(each for each in ingest.endpoints if each.protocol in protocols)
     return found if len(found) > 1 else ()
+
+
+def is_enabled(spec: Document) -> bool:
+    """Whether a source, pushed or pulled, is received; also one that was stored under other rules."""
+    address = spec.get("address")
+    pushed = [address.get(each) for each in ("rtmpPush", "srtPush")] if isinstance(address, dict) else []
+    return not any(isinstance(each, dict) and each.get("enabled") is False for each in pushed)

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from onair_crds.contract.ingest import is_enabled
 from onair_crds.kube.store import Entry
 from onair_crds.resources.source import (
     PulledSource,
@@ -15,6 +16,7 @@ from onair_crds.resources.source import (
     SourceSpec,
     SourceStatus,
 )
+from onair_crds.shapes import Document
 from onair_operator.specs.broken_rules import broken_rules
 
 
@@ -35,7 +37,7 @@ def read_source(entry: Entry) -> tuple[Source, str | None]:
     except ValidationError as error:
         broken = error
     spec = SourceSpec.model_construct(
-        collection_id=str(entry.spec.get("collectionId") or ""), address=_address(entry.spec.get("address"))
+        collection_id=str(entry.spec.get("collectionId") or ""), address=_address(entry.spec)
     )
     source = Source.model_construct(metadata=entry.metadata, spec=spec, status=status)
     return source, broken_rules(broken)
@@ -56,17 +58,12 @@ def _is_readable(name: str, value: Any) -> bool:
     return True
 
 
-def _address(stored: Any) -> SourceAddress:
+def _address(spec: Document) -> SourceAddress:
+    stored = spec.get("address")
     given = stored if isinstance(stored, dict) else {}
-    pulled = PulledSource.model_construct(url="") if given.get("rtmpPull") is not None else None
+    pushed = PushedSource(enabled=None if is_enabled(spec) else False)
     return SourceAddress.model_construct(
-        rtmp_push=_pushed(given.get("rtmpPush")), srt_push=_pushed(given.get("srtPush")), rtmp_pull=pulled
-    )
-
-
-def _pushed(stored: Any) -> PushedSource | None:
-    if stored is None:
-        return None
-    return PushedSource(
-        enabled=False if isinstance(stored, dict) and stored.get("enabled") is False else None
+        rtmp_push=pushed if given.get("rtmpPush") is not None else None,
+        srt_push=pushed if given.get("srtPush") is not None else None,
+        rtmp_pull=PulledSource.model_construct(url="") if given.get("rtmpPull") is not None else None,
     )

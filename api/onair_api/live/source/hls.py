@@ -22,6 +22,7 @@ from onair_api.cache.watched_kinds import COLLECTION, SOURCE
 from onair_api.errors import FailedPrecondition, NotFound, ResourceExhausted, Unauthenticated, Unavailable
 from onair_api.operation import Ids
 from onair_api.settings import Settings
+from onair_crds.contract.ingest import is_enabled
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
 from onair_crds.contract.previews import FIRST_SEGMENT_S, HLS_PLAYLIST, HLS_SUFFIX
 from onair_crds.kube.store import Entry
@@ -74,7 +75,7 @@ class HlsPreviews:
         """Whether a source can be played, and where."""
         await owned_collection(self._cluster, caller.identity, ids["collectionId"])
         entry = await source_of(self._cluster, ids["collectionId"], ids["sourceId"])
-        if not self._gateways or not _is_enabled(entry):
+        if not self._gateways or not is_enabled(entry.spec):
             return {"enabled": False}
         token = opening(entry.name, entry.uid, time.time(), caller.token.expires, caller.identity)
         return {"enabled": True, "url": self._url(token.encode(await self._known_secret()), MASTER)}
@@ -183,7 +184,7 @@ class HlsPreviews:
 
     def _source(self, token: PlayToken) -> Entry:
         entry = self._cluster.view.get(SOURCE, token.source)
-        if entry is None or entry.uid != token.uid or entry.deleting or not _is_enabled(entry):
+        if entry is None or entry.uid != token.uid or entry.deleting or not is_enabled(entry.spec):
             raise NotFound("there is no such source")
         return entry
 
@@ -206,9 +207,3 @@ class HlsPreviews:
             connector = aiohttp.TCPConnector(limit=MOST_OF_ALL, use_dns_cache=False)
             self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False, trust_env=False)
         return self._session
-
-
-def _is_enabled(source: Entry) -> bool:
-    """Whether it is received; also of one that was stored under other rules."""
-    address = source.spec.get("address") or {}
-    return all((address.get(each) or {}).get("enabled") is not False for each in ("rtmpPush", "srtPush"))
