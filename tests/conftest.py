@@ -21,6 +21,7 @@ from tests.support.side_by_side import (
     place_of,
 )
 from tests.support.started_programs import StartedPrograms
+from tests.support.time_limit import end_in_time
 from xdist.workermanage import WorkerController
 
 from onair_dev import cpu_group
@@ -37,6 +38,8 @@ settings.register_profile(
 )
 settings.load_profile("onair")
 
+LINE = 300
+"""Characters of what is said of a failure as it happens."""
 PARTS = ("unit", "integration", WITH_MEDIA, "e2e", "soak", "bench")
 SHARE = ShareOfTheMachine()
 STARTED = StartedPrograms()
@@ -115,8 +118,18 @@ class PartProgress:
             before = "\n" if self._config.getoption("numprocesses", None) else ""  # after its dots
             reporter.write_line(f"{before}{part}: {self._config.stash[COUNTS][part]} tests")
         times[part][1] = max(times[part][1], report.stop)
+        if report.failed:
+            self._say_failed(report)
         if report.when == "teardown":
             self._rest.test_ended(part, self._config.stash[COUNTS])
+
+    def _say_failed(self, report: pytest.TestReport) -> None:
+        """At once: the run may be ended before its summary."""
+        crash = getattr(report.longrepr, "reprcrash", None)
+        reason = crash.message.partition("\n")[0] if crash else ""
+        reporter = self._config.pluginmanager.getplugin("terminalreporter")
+        reporter.ensure_newline()
+        reporter.write_line(f"  failed {report.when}: {report.nodeid} {reason}"[:LINE])
 
     def pytest_sessionfinish(self) -> None:
         self._rest.end()
@@ -125,6 +138,7 @@ class PartProgress:
 def pytest_sessionstart(session: pytest.Session) -> None:
     if not is_worker(session.config):
         session.config.pluginmanager.register(PartProgress(session.config))
+        end_in_time()
 
 
 @pytest.hookimpl(optionalhook=True)
