@@ -9,13 +9,13 @@ rates bits per second, times RFC 3339 UTC.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
 from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
 from onair_crds.contract.scene import ProgramScene
-from onair_crds.contract.wire_model import Secret, WireModel
+from onair_crds.contract.wire_model import Secret, WireModel, read_unknown_as
 from onair_crds.resources.destination import (
     DEFAULT_FILE_COUNT,
     DEFAULT_PLAYLIST_COUNT,
@@ -186,7 +186,7 @@ class DestinationState(WireModel):
     """What an encoder reports of one destination."""
 
     id: str
-    connect: ConnectState
+    connect: Annotated[ConnectState, read_unknown_as(ConnectState.DISCONNECTED, list(ConnectState))]
     since: str
     last_error: str | None = None
     attempts: int = 0
@@ -227,9 +227,13 @@ EncoderPhase = Literal["idle", "starting", "running", "stopping", "finished", "y
 
 
 class EncoderStatus(WireModel):
-    """An encoder's own observations."""
+    """An encoder's own observations.
 
-    phase: EncoderPhase
+    It may be of a newer version than who reads it, as after a rollback. What that one does not know is read
+    as what leaves the encoder alone: one that is not understood would be replaced.
+    """
+
+    phase: Annotated[EncoderPhase, read_unknown_as("running", get_args(EncoderPhase))]
     broadcast: str | None = None
     epoch: int = 0
     revision: int = 0
@@ -243,7 +247,9 @@ class EncoderStatus(WireModel):
     """Why the page cannot be shown, as a sentence; absent while it is."""
     failed_layers: Annotated[list[FailedLayer], Field(max_length=MAX_FAILED_LAYERS)] = []
     """Those on air first."""
-    error: BroadcastError | None = None
+    error: Annotated[
+        BroadcastError | None, read_unknown_as(BroadcastError.INTERNAL, list(BroadcastError))
+    ] = None
     """Why the programme ended by itself."""
     destinations: list[DestinationState] = []
     frames: Annotated[int, Field(ge=0)] = 0
