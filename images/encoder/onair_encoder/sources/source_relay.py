@@ -7,6 +7,8 @@ a page that takes nothing makes the gateway drop pictures for it, as for any slo
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import deque
 from importlib import resources
 
 import aiohttp
@@ -38,6 +40,9 @@ MAX_RECORD = 16 * 2**20
 MAX_RELAYED = 8
 """Connections for one source: each is a reader of the gateway. A page needs one, and another as it reloads.
 The newest is refused: scripts that were closed for it would reconnect, and close each other for good."""
+MAX_OPENED, OPENED_WITHIN_S = 40, 10.0
+"""Each opening has the gateway, which others use too, send a whole group of pictures. A page's script opens
+two a second of a source whose gateway is away."""
 
 
 class SourceRelay:
@@ -45,6 +50,8 @@ class SourceRelay:
         self._wanted: dict[str, ProgramSource] = {}
         self._delay_ms = DELAY_MS
         self._relayed: dict[asyncio.Task[None], ProgramSource] = {}
+        self._opened: dict[str, deque[float]] = {}
+        """When connections of a source were opened last, by its id."""
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -65,6 +72,7 @@ class SourceRelay:
         """
         self._delay_ms = delay_ms
         self._wanted = {source.id: source for source in sources}
+        self._opened = {source: opened for source, opened in self._opened.items() if source in self._wanted}
         for task, source in self._relayed.items():
             if self._wanted.get(source.id) != source:
                 task.cancel()
@@ -98,8 +106,8 @@ class SourceRelay:
         if source is None:
             await page.close(code=CLOSE_ENDED, message=b"no such source is connected")
             return page
-        if self.relayed.count(source.id) >= MAX_RELAYED:
-            await page.close(code=CLOSE_TOO_MANY, message=b"this source is taken too often at once")
+        if not self._may_open(source.id):
+            await page.close(code=CLOSE_TOO_MANY, message=b"this source is taken too often")
             return page
         task = asyncio.create_task(self._relay(source, page))
         self._relayed[task] = source
@@ -110,6 +118,15 @@ class SourceRelay:
             del self._relayed[task]
             await page.close(code=CLOSE_ENDED)
         return page
+
+    def _may_open(self, source: str) -> bool:
+        """Whether one more connection of a source may be opened; it counts as opened then."""
+        now, opened = time.monotonic(), self._opened.setdefault(source, deque(maxlen=MAX_OPENED))
+        too_fast = len(opened) == MAX_OPENED and now - opened[0] < OPENED_WITHIN_S
+        if too_fast or self.relayed.count(source) >= MAX_RELAYED:
+            return False
+        opened.append(now)
+        return True
 
     async def _relay(self, source: ProgramSource, page: web.WebSocketResponse) -> None:
         url = f"{source.gateway}{STREAMS_PATH}/{source.stream}{ACCESS_UNITS_SUFFIX}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from types import SimpleNamespace
 
 import aiohttp
 import pytest
@@ -17,7 +18,13 @@ from tests.support.waiting import until
 from onair_crds.contract.program import ProgramSource
 from onair_encoder.loopback import serve
 from onair_encoder.sources import source_relay
-from onair_encoder.sources.source_relay import MAX_RELAYED, SCRIPTS, SourceRelay
+from onair_encoder.sources.source_relay import (
+    MAX_OPENED,
+    MAX_RELAYED,
+    OPENED_WITHIN_S,
+    SCRIPTS,
+    SourceRelay,
+)
 
 
 class ReaderGateway:
@@ -140,6 +147,30 @@ async def test_a_page_reads_a_source_only_a_few_times_at_once(
         async with session.ws_connect(f"{relay[1]}/sources/camera") as again:
             assert await again.receive_bytes() == b"\x01one"
         assert not any(page.closed for page in taken[1:])
+
+
+async def test_a_page_that_opens_and_closes_them_for_ever_hardly_reaches_the_gateway(
+    gateway: tuple[ReaderGateway, str],
+    relay: tuple[SourceRelay, str],
+    session: aiohttp.ClientSession,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s = 100.0
+    monkeypatch.setattr(source_relay, "time", SimpleNamespace(monotonic=lambda: now_s))
+    other = camera(gateway[1]).model_copy(update={"id": "another"})
+    relay[0].want([camera(gateway[1]), other])
+
+    async def taken(source: str = "camera") -> bool:
+        async with session.ws_connect(f"{relay[1]}/sources/{source}") as page:
+            message = await page.receive()
+            assert message.type is aiohttp.WSMsgType.BINARY or page.close_code == 4429
+        await until(lambda: not relay[0].relayed, "it has left")
+        return message.type is aiohttp.WSMsgType.BINARY
+
+    assert [await taken() for _ in range(MAX_OPENED + 3)] == [True] * MAX_OPENED + [False] * 3
+    assert await taken("another")
+    now_s += OPENED_WITHIN_S
+    assert await taken(), "the refused ones do not count"
 
 
 @pytest.mark.parametrize("path", ["unknown", "camera"])
