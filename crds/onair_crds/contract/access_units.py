@@ -35,6 +35,8 @@ STILL_SUFFIX = "/still"
 CLOSE_ENDED, CLOSE_UNSUPPORTED, CLOSE_REFUSED = 4404, 4415, 4401
 CLOSE_TOO_MANY = 4429
 """To a page, by the encoder agent: others take this source in this pod already."""
+VIDEO_CODEC, AUDIO_CODEC = "H264", "AAC"
+"""What is handed out, as `StreamState` names codecs; readers get nothing of others."""
 
 _HEADER = struct.Struct(">BBHqq")
 KEY, GAP = 1, 2

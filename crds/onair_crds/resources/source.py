@@ -140,7 +140,7 @@ class SourceStatus(Status):
     since: Timestamp | None = None
     """When connect last changed; absent while it never was Connected."""
     last_error: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
-    """Why it is not connected."""
+    """Why it is not connected, or what pages cannot decode of it while it is."""
     unknown: bool | None = None
     """Its ingest pod or server is unreachable, so its state is not known; triggers wait until it is."""
     media: SourceMedia | None = None

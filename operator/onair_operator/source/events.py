@@ -34,6 +34,8 @@ def source_events(source: Source, status: SourceStatus, present: Sighting | None
             yield ResourceEvent(source, "SourceConnected", f"{sender}: {arrives}" if arrives else sender)
         elif status.media and status.media.summary != (source.status.media and source.status.media.summary):
             yield ResourceEvent(source, "MediaChanged", arrives)
+        if cause and cause != source.status.last_error:
+            yield ResourceEvent(source, "NotDecodable", cause, warning=True)
     elif before is ConnectState.CONNECTED and after is not before:
         yield ResourceEvent(source, "SourceDisconnected", cause or "the stream has ended")
     elif source.pushed is None and cause and cause != cause_of(source.status.last_error or ""):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onair_crds.contract.access_units import AUDIO_CODEC, VIDEO_CODEC
 from onair_crds.contract.ingest_gateway import Audio, StreamState, Video
 from onair_crds.resources.source import SourceAudio, SourceMedia, SourceVideo
 
@@ -10,6 +11,8 @@ SAME_FRAMERATE = 0.05
 MAX_CODEC, MAX_SUMMARY = 64, 128
 WRITTEN = {"H264": "H.264", "H265": "H.265"}
 """Codecs whose name has a dot for readers."""
+NOT_SHOWN = "pages cannot show its {} video; send H.264"
+NOT_PLAYED = "pages cannot play its {} audio; send AAC"
 
 
 def media_of(state: StreamState, before: SourceMedia | None) -> SourceMedia | None:
@@ -25,6 +28,17 @@ def media_of(state: StreamState, before: SourceMedia | None) -> SourceMedia | No
 def described(media: SourceMedia, video: Video | None) -> str:
     """What arrives, in more words than the status has: with the profile of the video."""
     return _summary(media.video, media.audio, (video and video.profile) or "")
+
+
+def undecodable(media: SourceMedia | None) -> str | None:
+    """What no page can decode of what arrives; None if there is nothing of that."""
+    video, audio = (media.video, media.audio) if media else (None, None)
+    reasons = []
+    if video and video.codec != VIDEO_CODEC:
+        reasons.append(NOT_SHOWN.format(WRITTEN.get(video.codec, video.codec)))
+    if audio and audio.codec != AUDIO_CODEC:
+        reasons.append(NOT_PLAYED.format(audio.codec))
+    return " · ".join(reasons) or None
 
 
 def _summary(video: SourceVideo | None, audio: SourceAudio | None, profile: str = "") -> str:

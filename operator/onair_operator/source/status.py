@@ -14,7 +14,7 @@ from onair_operator.ingest.assignment import puller_of
 from onair_operator.ingest.observed import GatewayContact, Sighting
 from onair_operator.settings import OperatorSettings
 from onair_operator.source.admission import may_stay
-from onair_operator.source.media import media_of
+from onair_operator.source.media import media_of, undecodable
 from onair_operator.source.observe import ObservedSource
 
 DISABLED = "the source is disabled"
@@ -115,12 +115,13 @@ def _connection(
 def _connected(observed: ObservedSource, present: Sighting, now: dt.datetime) -> dict[str, object]:
     source, state = observed.source, present.state
     connect = ConnectState.CONNECTED if present.flowing else ConnectState.DISCONNECTED
+    media = media_of(state, source.status.media) if present.flowing else None
     replaced = source.pushed is not None and state.stream != observed.key_stream
     return {
         "connect": connect,
         "since": _since(source.status, connect, state.since, now),
-        "last_error": None if present.flowing else state.error or SILENT,
-        "media": media_of(state, source.status.media) if present.flowing else None,
+        "last_error": undecodable(media) if present.flowing else state.error or SILENT,
+        "media": media,
         "gateway": present.gateway.name,
         "stream": state.stream,
         "replaced_key": replaced or None,

@@ -32,7 +32,7 @@ def source_schemas() -> Schemas:
     schemas["Source"] = resource_schema(SOURCE_MESSAGE, ids, schemas, {"connect": CONNECT})
     schemas["Source"]["properties"] |= {
         "since": {**TIME, "description": "When connect last changed; absent while it never was CONNECTED."},
-        "lastError": {**STRING, "description": "Why it is not connected."},
+        "lastError": {**STRING, "description": "Why it is not connected, or what pages cannot decode of it."},
         "media": {**record({"video": VIDEO, "audio": AUDIO}, ()), "description": "What arrives."},
         "replacedKey": {
             **BOOLEAN,

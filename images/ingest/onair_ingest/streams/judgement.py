@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from onair_crds.contract.ingest_gateway import Audio, StreamState, Video
 from onair_crds.contract.times import format_time
 from onair_ingest.mediamtx.records import Path, PathSource, Track
+from onair_ingest.streams.codec_names import NO_MEDIA, VIDEO_CODECS, codec_name
 
 UNRESPONSIVE_S = 2.5
 MAX_ADDRESS = 64
@@ -25,8 +26,6 @@ CLOSED = "the publisher closed the connection"
 PULL_ENDED = "its server ended the stream"
 SILENT = "connected, but no media arrives"
 
-VIDEO_CODECS = frozenset({"AV1", "VP9", "VP8", "H265", "H264", "MPEG-4 Video", "MPEG-1/2 Video", "M-JPEG"})
-CODEC_NAMES = {"MPEG-4 Audio": "AAC", "MPEG-4 Audio LATM": "AAC", "MPEG-1/2 Audio": "MP3"}
 PROTOCOLS = {"rtmpConn": "rtmp", "rtmpsConn": "rtmps", "srtConn": "srt", "rtmpSource": "pull"}
 
 
@@ -210,7 +209,7 @@ def _video(tracks: list[Track], known: Video | None) -> Video | None:
         if track.codec in VIDEO_CODECS:
             told = track.codec_props
             video = Video(
-                codec=CODEC_NAMES.get(track.codec, track.codec),
+                codec=codec_name(track),
                 profile=(told and told.profile) or None,
                 width=(told and told.width) or None,
                 height=(told and told.height) or None,
@@ -223,10 +222,10 @@ def _video(tracks: list[Track], known: Video | None) -> Video | None:
 
 def _audio(tracks: list[Track]) -> Audio | None:
     for track in tracks:
-        if track.codec not in VIDEO_CODECS:
+        if track.codec not in VIDEO_CODECS | NO_MEDIA:
             properties = track.codec_props
             return Audio(
-                codec=CODEC_NAMES.get(track.codec, track.codec),
+                codec=codec_name(track),
                 sample_rate=(properties and properties.sample_rate) or None,
                 channels=(properties and properties.channel_count) or None,
             )

@@ -64,6 +64,14 @@ def test_a_new_stream_flows_with_its_first_bytes() -> None:
     assert (state.audio.codec, state.audio.sample_rate, state.audio.channels) == ("AAC", 44100, 1)
 
 
+def test_a_track_that_is_neither_picture_nor_sound_is_no_audio() -> None:
+    (state,) = begun().look([look(100, tracks=[H264, {"codec": "KLV"}, AAC])], at(1))
+    assert state.audio
+    assert state.audio.codec == "AAC"
+    (state,) = begun().look([look(100, tracks=[{"codec": "KLV"}, H264])], at(1))
+    assert state.audio is None
+
+
 def test_nothing_is_told_while_nothing_changes() -> None:
     judgement = begun()
     judgement.look([look(100)], at(1))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.support.gateway_server import stream_state
 
-from onair_operator.source.media import media_of
+from onair_operator.source.media import media_of, undecodable
 
 
 def test_media_are_summed_up() -> None:
@@ -45,3 +46,27 @@ def test_a_gateway_cannot_make_a_status_too_long() -> None:
     assert media.video
     assert len(media.video.codec) == 64
     assert len(media.summary) <= 128
+
+
+@pytest.mark.parametrize(
+    ("video", "audio", "reason"),
+    [
+        ("H264", "AAC", None),
+        ("H264", None, None),
+        (None, "AAC", None),
+        ("H265", "AAC", "pages cannot show its H.265 video; send H.264"),
+        ("H264", "MP3", "pages cannot play its MP3 audio; send AAC"),
+        (
+            "AV1",
+            "Opus",
+            "pages cannot show its AV1 video; send H.264 · pages cannot play its Opus audio; send AAC",
+        ),
+    ],
+)
+def test_what_pages_cannot_decode_is_named(video: str | None, audio: str | None, reason: str | None) -> None:
+    state = stream_state("a", video=video and {"codec": video}, audio=audio and {"codec": audio})
+    assert undecodable(media_of(state, None)) == reason
+
+
+def test_nothing_is_said_of_codecs_that_are_not_known_yet() -> None:
+    assert undecodable(media_of(stream_state("a", video=None, audio=None), None)) is None

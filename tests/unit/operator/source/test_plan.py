@@ -9,6 +9,7 @@ from tests.support.worlds import NOW, SETTINGS, collection
 
 from onair_crds.contract.ingest_gateway import StreamState
 from onair_crds.resources.collection import Collection
+from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.source import Source
 from onair_crds.shapes import Document
 from onair_operator.cluster.actions import Action, Adopt, CreateStreamKey, ResourceEvent, WriteStatus
@@ -76,6 +77,24 @@ def test_a_connection_is_told_with_what_arrives_and_its_end_with_the_cause() -> 
     ]
     ended = ObservedSource(**{**vars(settled(flows)), "sightings": ()})
     assert events(ended) == [("SourceDisconnected", "the publisher closed the connection")]
+
+
+def test_media_that_no_page_can_decode_are_told_with_the_connection_and_once() -> None:
+    h265 = stream_state(KEY_STREAM, video={"codec": "H265"})
+    connected = observed_source(sightings=[sighting(h265)])
+    reason = "pages cannot show its H.265 video; send H.264"
+    assert events(connected) == [
+        ("SourceConnected", "RTMP publisher from 198.51.100.7: H.265, AAC 48 kHz stereo"),
+        ("NotDecodable", reason),
+    ]
+    known = settled(connected)
+    assert (known.source.status.connect, known.source.status.last_error) == (ConnectState.CONNECTED, reason)
+    assert plan(known) == []
+    other = ObservedSource(**{**vars(known), "sightings": (sighting(stream_state(KEY_STREAM)),)})
+    assert events(other) == [("MediaChanged", "H.264 1280×720@30, AAC 48 kHz stereo")]
+    assert settled(other).source.status.last_error is None
+    gone = ObservedSource(**{**vars(known), "sightings": ()})
+    assert events(gone) == [("SourceDisconnected", "the publisher closed the connection")]
 
 
 def test_the_profile_of_a_video_is_told() -> None:
