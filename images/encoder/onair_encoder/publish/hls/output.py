@@ -105,11 +105,21 @@ class _Storing:
                 keeps=storage.vod,
             ),
         )
+        if not destination.stop.is_set():
+            self._spool_writer.begin()
         closing = asyncio.Event()
         self.upload = Upload(
             destination, self._spool_writer, self._presentation, self._store, self._lock, closing
         )
-        self._time = asyncio.create_task(drain(destination, closing, terms))
+        self._time = asyncio.create_task(self._drain(destination, closing, terms))
+
+    async def _drain(
+        self, destination: SuppliedDestination, closing: asyncio.Event, terms: DrainTerms
+    ) -> None:
+        """Takes nothing more of the show once it is to stop, and returns when the time to store is over."""
+        await destination.stop.wait()
+        self._spool_writer.stop()
+        await drain(destination, closing, terms)
 
     async def conclude(self) -> None:
         """Stores the rest for as long as there is time; what is left then is missing."""

@@ -27,7 +27,6 @@ class SpoolWriter:
             self.ready.set()
         self._task = asyncio.create_task(self._keep(), name="spool")
         self._takes = False
-        self.begin()
 
     def begin(self) -> None:
         """Takes packets; again, if it was stopped."""
@@ -51,14 +50,14 @@ class SpoolWriter:
             self._cuts.task_done()
 
     def stop(self) -> None:
-        """Takes no more packets."""
+        """Takes no more packets, and ends the segment that was begun."""
         self._takes = False
         self._fan_out.unsubscribe(self)
-
-    async def flush(self) -> None:
-        """Hands over the segment that was begun, and waits until all are in the spool."""
         if cut := self.segmenter.flush():
             self._cuts.put_nowait(cut)
+
+    async def flush(self) -> None:
+        """Waits until all that was cut is in the spool."""
         await self._cuts.join()
 
     async def close(self) -> None:
@@ -83,5 +82,3 @@ class SpoolWriter:
     def _rest(self) -> Iterator[Cut]:
         while not self._cuts.empty():
             yield self._cuts.get_nowait()
-        if cut := self.segmenter.flush():
-            yield cut

@@ -102,7 +102,7 @@ class Upload:
         stopped = asyncio.create_task(self._destination.stop.wait())
         try:
             while True:
-                if not self._presentation.complete:
+                if not self._presentation.complete and not self._destination.stop.is_set():
                     self._spool_writer.begin()
                 await self._store_waiting()
                 if self._presentation.complete:
