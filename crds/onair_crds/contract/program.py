@@ -252,6 +252,8 @@ class EncoderStatus(WireModel):
     ] = None
     """Why the programme ended by itself."""
     destinations: list[DestinationState] = []
+    removed_waiting_s: Annotated[float, Field(ge=0)] = 0.0
+    """Seconds of the programme that wait for storages of destinations that are no longer wanted."""
     frames: Annotated[int, Field(ge=0)] = 0
     bitrate_bps: Annotated[int, Field(ge=0)] = 0
     at: str = ""
@@ -260,7 +262,8 @@ class EncoderStatus(WireModel):
     @property
     def draining(self) -> bool:
         """Whether it stores what waits of a recording, for `LONGEST_DRAIN_S` at most."""
-        return self.phase == "stopping" and any(state.waiting_s for state in self.destinations)
+        waits = self.removed_waiting_s or any(state.waiting_s for state in self.destinations)
+        return self.phase == "stopping" and bool(waits)
 
     @property
     def only_drains(self) -> bool:

@@ -261,6 +261,7 @@ class Agent:
             encode_error=self.encode_progress.error if self._phase in ON_THE_WAY else None,
             error=self._error,
             destinations=self._delivery.states,
+            removed_waiting_s=self._delivery.removed_waiting_s,
             frames=self.fan_out.frames,
             bitrate_bps=self._bitrate.bps(self.fan_out.bytes),
             at=now(),

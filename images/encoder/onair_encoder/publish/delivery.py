@@ -71,6 +71,23 @@ class Delivery:
     def states(self) -> list[DestinationState]:
         return [destination.state for destination in self.destinations]
 
+    @property
+    def removed_waiting_s(self) -> float:
+        """Seconds of the programme that those which are no longer wanted have yet to store."""
+        return round(sum(removed.state.waiting_s for removed in self._removed), 1)
+
+    @property
+    def _removed(self) -> list[SuppliedDestination]:
+        """Those that are being ended, and not wanted any more."""
+        kept = set(self._publishers.values())
+        return [each.destination for each in self._open - kept if not each.over]
+
+    def _tell_what_nobody_stores(self) -> None:
+        """Neither another agent nor another encoder goes on with what is not wanted any more."""
+        for removed in self._removed:
+            if waiting_s := removed.state.waiting_s:
+                log("destination.not-stored", id=removed.wanted.id, waiting_s=waiting_s)
+
     def counters(self, id_: str) -> Counters:
         """Counters of one destination.
 
@@ -103,11 +120,13 @@ class Delivery:
         await asyncio.gather(*map(self._finish, recordings), *self._ending, return_exceptions=True)
 
     def abort(self) -> None:
+        self._tell_what_nobody_stores()
         for publisher in self._publishers.values():
             publisher.abort()
 
     async def close(self) -> None:
         """Closes every stream at once, as another encoder takes over; returns when all are closed."""
+        self._tell_what_nobody_stores()
         for publisher in self._open:
             publisher.abort()
         await asyncio.gather(*(publisher.ended() for publisher in self._open))

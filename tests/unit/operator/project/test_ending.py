@@ -45,6 +45,7 @@ SEEN_TO_STORE = {**OVERDUE, "drains": True}
         (STOPPING, [pod(node=None, ip=None)], None, "Stopped"),
         (OVERDUE, [pod()], encoder("stopping"), "Stopped"),
         (OVERDUE, [pod()], encoder("stopping", destinations=[BACKLOG]), "Stopping"),
+        (OVERDUE, [pod()], encoder("stopping", removed_waiting_s=34.0), "Stopping"),
         (OVERDUE, [pod()], encoder("finished", destinations=[BACKLOG]), "Stopped"),
         (NEVER_DRAINED, [pod()], encoder("stopping", destinations=[BACKLOG]), "Stopped"),
         (SEEN_TO_STORE, [pod()], encoder("stopping", destinations=[delivering()]), "Stopping"),
@@ -52,7 +53,8 @@ SEEN_TO_STORE = {**OVERDUE, "drains": True}
     ],
     ids=[
         *("still ending", "no status", "ended", "no pod", "never placed", "takes too long"),
-        *("stores what waits of a recording", "has given that up", "takes too long for that too"),
+        *("stores what waits of a recording", "of one that is no longer wanted"),
+        *("has given that up", "takes too long for that too"),
         *("stored, and its agent has restarted", "stored, and its agent restarts"),
     ],
 )
