@@ -43,7 +43,9 @@ class MemoryBucket:
         self._etags: dict[str, str] = {}
         self._versions = itertools.count(1)
 
-    def __call__(self, storage: ProgramStorage, timeout_s: Callable[[], float], inside: object) -> Self:
+    def __call__(
+        self, storage: ProgramStorage, timeout_s: Callable[[], float], inside: object, taken: object
+    ) -> Self:
         return self
 
     def hold(self, which: Callable[[str, str], bool]) -> None:

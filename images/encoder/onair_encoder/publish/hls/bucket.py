@@ -8,6 +8,7 @@ from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.bucket_requests import BucketRequests, Response
+from onair_encoder.publish.hls.bytes_taken import BytesTaken
 from onair_encoder.publish.hls.storage_error import (
     Changed,
     ConditionsUnsupported,
@@ -28,15 +29,20 @@ MOST_BYTES = 64 * 2**20
 
 class Bucket:
     def __init__(
-        self, storage: ProgramStorage, timeout_s: Callable[[], float], inside: InsideRules = EVERYWHERE
+        self,
+        storage: ProgramStorage,
+        timeout_s: Callable[[], float],
+        inside: InsideRules = EVERYWHERE,
+        taken: BytesTaken | None = None,
     ) -> None:
         """
         Args:
             timeout_s: how long a request may make no progress, looked up for each.
             inside: where the storage must not be.
+            taken: told how far each object has come.
         """
         self._storage = storage
-        self._requests = BucketRequests(storage, timeout_s, inside=inside)
+        self._requests = BucketRequests(storage, timeout_s, inside=inside, taken=taken)
 
     async def put(
         self, key: str, data: bytes | bytearray, content_type: str, cache_control: str, if_match: str = ""

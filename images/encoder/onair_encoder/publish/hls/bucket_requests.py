@@ -19,6 +19,7 @@ from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError, network_error
 from onair_encoder.publish.hls.address import BucketAddress
+from onair_encoder.publish.hls.bytes_taken import BytesTaken
 from onair_encoder.publish.hls.outside_resolver import OutsideResolver
 from onair_encoder.publish.hls.request_body import RequestBody
 from onair_encoder.publish.hls.request_progress import Clock, RequestProgress, ResponseTimeout
@@ -83,12 +84,15 @@ class BucketRequests:
         timeout_s: Callable[[], float],
         clock: Clock = time.monotonic,
         inside: InsideRules = EVERYWHERE,
+        taken: BytesTaken | None = None,
     ) -> None:
         """
         Args:
             timeout_s: how long a request may make no progress, looked up for each.
             inside: where the storage must not be.
+            taken: told how far each object has come.
         """
+        self._taken = taken or BytesTaken()
         self._resolver = OutsideResolver(inside)
         self._clock = clock
         self._address = BucketAddress.of(storage)
@@ -118,7 +122,11 @@ class BucketRequests:
         self._idle.clear()
         try:
             progress = RequestProgress(
-                self.server, self._timeout_s, self._response_timeouts[method], self._clock
+                self.server,
+                self._timeout_s,
+                self._response_timeouts[method],
+                self._clock,
+                lambda taken: self._taken.note(key, len(data), taken),
             )
             response = await self._send(method, key, headers, data, progress)
             try:

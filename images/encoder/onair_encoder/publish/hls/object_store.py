@@ -13,6 +13,7 @@ from onair_crds.contract.program import ProgramStorage
 from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.bucket import Bucket
+from onair_encoder.publish.hls.bytes_taken import BytesTaken
 from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 Result = TypeVar("Result")
@@ -36,8 +37,12 @@ class ObjectStore:
     def __init__(self, destination: SuppliedDestination, storage: ProgramStorage) -> None:
         self._destination = destination
         self._prefix = storage.prefix.strip("/")
-        self._bucket = Bucket(storage, self._timeout_s, self._destination.run.inside)
+        self.taken = BytesTaken()
+        self._bucket = self._bucket_of(storage)
         self._closing: set[asyncio.Task[None]] = set()
+
+    def _bucket_of(self, storage: ProgramStorage) -> Bucket:
+        return Bucket(storage, self._timeout_s, self._destination.run.inside, self.taken)
 
     def _timeout_s(self) -> float:
         return self._destination.timeout_s
@@ -47,7 +52,7 @@ class ObjectStore:
         task = asyncio.create_task(self._bucket.close_when_idle())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
-        self._bucket = Bucket(storage, self._timeout_s, self._destination.run.inside)
+        self._bucket = self._bucket_of(storage)
 
     async def put_segment(self, name: str, data: bytes | bytearray) -> None:
         """Stores a segment, which may be cached for ever.
@@ -56,6 +61,7 @@ class ObjectStore:
             SessionError: it is not known to be stored.
         """
         await self._put(name, data, SEGMENT_TYPE, CACHE_FOREVER)
+        self.taken.stored()
 
     async def put_note(self, name: str, text: bytes) -> None:
         """Stores a playlist that is of use, and not needed: it is tried once.

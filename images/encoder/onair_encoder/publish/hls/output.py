@@ -33,7 +33,7 @@ class HlsOutput(Output):
     finish_s = 8.0
     drain_s = float(LONGEST_DRAIN_S)
     still_s = 30.0
-    """What waits of a recording is stored after the stop, unless nothing was stored for so long."""
+    """What waits of a recording is stored after the stop, unless the storage took nothing for so long."""
 
     def __init__(self, destination: SuppliedDestination) -> None:
         super().__init__(destination)
@@ -119,7 +119,7 @@ class _Storing:
         """Takes nothing more of the show once it is to stop, and returns when the time to store is over."""
         await destination.stop.wait()
         self._spool_writer.stop()
-        await drain(destination, closing, terms)
+        await drain(destination, self._store.taken, closing, terms)
 
     async def conclude(self) -> None:
         """Stores the rest for as long as there is time; what is left then is missing."""

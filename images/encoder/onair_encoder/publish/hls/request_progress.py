@@ -51,16 +51,19 @@ class RequestProgress:
         timeout_s: Callable[[], float],
         response_timeout: ResponseTimeout,
         clock: Clock = time.monotonic,
+        taken: Callable[[int], object] = lambda _: None,
     ) -> None:
         """
         Args:
             server: as errors name it.
             timeout_s: how long it may make no progress, looked up again and again.
+            taken: told again and again how many bytes of the body the storage has acknowledged.
         """
         self._server = server
         self._timeout_s = timeout_s
         self._response_timeout = response_timeout
         self._clock = clock
+        self._taken = taken
         self._stillness = Stillness(LOOK_S, clock())
         self._moved = False
         self._began_s: float | None = None
@@ -70,6 +73,8 @@ class RequestProgress:
         """Bytes that the kernel holds because the storage has not acknowledged them."""
         self._left = 0
         """Bytes of the body that were not given to the connection yet."""
+        self._size = 0
+        """Of the body."""
 
     def connected(self, connection: Socket | None) -> None:
         """Notes the connection that all of the request goes out by, and no other request meanwhile."""
@@ -79,6 +84,7 @@ class RequestProgress:
     def left(self, more_bytes: int) -> None:
         """Notes how much of the body is yet to be given to the connection."""
         self._left = more_bytes
+        self._size = max(self._size, more_bytes)
         self._moved = True
 
     @property
@@ -93,6 +99,7 @@ class RequestProgress:
         """Seconds without progress. Bytes that left this process may be in flight for some of them."""
         if (held := self._unacknowledged()) != self._held:
             self._held, self._moved = held, True
+        self._taken(self._size - self._left - self._held)
         moved, self._moved = self._moved, False
         return self._stillness.look(self._clock(), progress=moved)
 

@@ -10,6 +10,7 @@ import pytest
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.bucket_requests import BucketRequests
+from onair_encoder.publish.hls.bytes_taken import BytesTaken
 
 MORE_THAN_KERNELS_HOLD = bytes(32 * 2**20)
 SMALL = bytes(200_000)
@@ -68,10 +69,15 @@ async def storage() -> AsyncIterator[StickingStorage]:
 
 
 @pytest.fixture
-async def requests(storage: StickingStorage) -> AsyncIterator[BucketRequests]:
+def taken() -> BytesTaken:
+    return BytesTaken()
+
+
+@pytest.fixture
+async def requests(storage: StickingStorage, taken: BytesTaken) -> AsyncIterator[BucketRequests]:
     keys = {"access_key": "AK", "secret_key": "s3cret"}
     place = ProgramStorage(region="r", bucket="shows", endpoint=f"http://127.0.0.1:{storage.port}", **keys)
-    requests = BucketRequests(place, lambda: 0.1)
+    requests = BucketRequests(place, lambda: 0.1, taken=taken)
     yield requests
     await requests.close()
 
@@ -93,6 +99,14 @@ async def test_a_connection_that_is_stuck_is_noticed_beside_one_that_is_not(
         stuck.cancel()
     with pytest.raises(SessionError, match="took no bytes"):
         await stuck
+
+
+async def test_what_a_connection_has_taken_of_an_object_that_is_not_stored_is_known(
+    requests: BucketRequests, taken: BytesTaken
+) -> None:
+    with pytest.raises(SessionError, match="took no bytes"):
+        await put(requests, "stuck", MORE_THAN_KERNELS_HOLD)
+    assert 0 < taken.total < len(MORE_THAN_KERNELS_HOLD)
 
 
 async def test_a_connection_that_was_closed_meanwhile_costs_no_object_its_content(

@@ -41,7 +41,10 @@ class WatchedRequest:
 
     def __init__(self, left: int) -> None:
         self.clock = HandClock()
-        self.progress = RequestProgress("a.example", lambda: OFTEN_S, ResponseTimeout(), self.clock)
+        self.taken: list[int] = []
+        self.progress = RequestProgress(
+            "a.example", lambda: OFTEN_S, ResponseTimeout(), self.clock, self.taken.append
+        )
         self.progress.connected(None)
         self.progress.left(left)
         self.request: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -87,6 +90,22 @@ async def test_bytes_in_flight_are_progress_for_as_long_as_their_number_changes(
     with pytest.raises(SessionError, match="took no bytes"):
         async with asyncio.timeout(10):
             await watched.watching
+
+
+async def test_bytes_count_as_taken_once_they_are_acknowledged(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = [0]
+    look: Callable[[object], int] = lambda _: held[0]  # noqa: E731
+    monkeypatch.setattr(request_progress, "unacknowledged", look)
+    watched = WatchedRequest(left=1000)
+    watched.progress.connected(Held())
+    await watched.clock.passes(0)
+    for left, in_flight in ((400, 500), (400, 100), (0, 100)):
+        held[0] = in_flight
+        watched.progress.left(left)
+        await watched.clock.passes(0)
+    watched.request.set_result(None)
+    await watched.watching
+    assert sorted(set(watched.taken)) == [0, 100, 500, 900]
 
 
 class Held:
