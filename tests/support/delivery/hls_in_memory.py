@@ -17,7 +17,6 @@ from tests.support.media.packets import AUDIO_HEADER, VIDEO_HEADER, picture
 from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
-from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.destination_publisher import DestinationPublisher
 from onair_encoder.publish.hls import leftovers, object_store, prefix_lock
@@ -25,7 +24,7 @@ from onair_encoder.publish.hls.bucket import ABSENT
 from onair_encoder.publish.hls.storage_error import Changed
 
 SEGMENT_S = 2
-Refusal = Callable[[str, str], SessionError | None]
+Refusal = Callable[[str, str], Exception | None]
 
 
 class MemoryBucket:

@@ -138,6 +138,10 @@ class Upload:
                     return
                 log("hls.not-ended", id=self._destination.wanted.id, error=str(error))
                 await asyncio.sleep(RETRY_S)
+            except Exception as error:  # noqa: BLE001  the rest is not to be lost for it
+                # An error of ours: its text may hold a key
+                log("hls.not-ended", id=self._destination.wanted.id, error=type(error).__name__)
+                await asyncio.sleep(RETRY_S)
 
     async def _end_early(self) -> None:
         """The recording is complete while the show continues, until it may be longer."""

@@ -7,6 +7,7 @@ from tests.support.delivery.bucket import hls_publisher
 from tests.support.delivery.hls_in_memory import HlsInMemory
 
 from onair_encoder.publish.destination_publisher import DestinationPublisher
+from onair_encoder.publish.hls import upload
 
 
 async def stopped_while_behind(hls: HlsInMemory, *, vod: bool) -> DestinationPublisher:
@@ -46,3 +47,23 @@ async def test_one_that_is_to_stop_before_it_begins_takes_nothing(hls: HlsInMemo
     publisher.destination.stop.set()
     await publisher.ended()
     assert not hls.bucket.objects
+
+
+async def test_an_error_of_ours_while_the_rest_is_stored_costs_nothing_of_it_and_is_logged(
+    hls: HlsInMemory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(upload, "RETRY_S", 0.001)
+    publisher = await stopped_while_behind(hls, vod=True)
+    # The first ends the session, the second the first attempt to store what it left
+    errors = [RuntimeError("s3cret"), RuntimeError("s3cret")]
+    hls.bucket.refuses = lambda method, key: errors.pop() if errors and key.endswith(".ts") else None
+    hls.bucket.release()
+    await publisher.finish()
+    await publisher.ended()
+    assert len(hls.bucket.segments) == 4
+    assert hls.bucket.text("run.m3u8").endswith("#EXT-X-ENDLIST\n")
+    assert publisher.destination.state.missing_s == 0.0
+    said = capsys.readouterr().err
+    assert said.count("hls.not-ended") == 1
+    assert "RuntimeError" in said
+    assert "s3cret" not in said
