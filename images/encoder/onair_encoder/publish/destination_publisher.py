@@ -74,16 +74,19 @@ class DestinationPublisher:
         if not self._contact.lost:
             self._yielding.reset()
         if error.displaced:
+            # One sentence for both pauses: each change is reported to whoever follows the destination
             destination.disconnected(f"{error}; retried when the operator is in touch")
             await self._pause(None, or_contact=True)
-        elif self._contact.lost and (error.closed_by_peer or self._yielding.begun):
+            await self._pause(self._backoff.next_s(permanent=True))
+            return
+        if self._contact.lost and (error.closed_by_peer or self._yielding.begun):
             wait_s = self._yielding.next_s()
             why = f"{error}; retried after {wait_s:.0f} s, as the operator is out of touch"
             destination.disconnected(why)
             await self._pause(wait_s, or_contact=True)
             return
-        wait_s = self._backoff.next_s(permanent=error.permanent or error.displaced)
-        every = f"; retried every {LONGEST_S:.0f} s" if error.permanent or error.displaced else ""
+        wait_s = self._backoff.next_s(permanent=error.permanent)
+        every = f"; retried every {LONGEST_S:.0f} s" if error.permanent else ""
         destination.disconnected(f"{error}{every}")
         await self._pause(wait_s)
 

@@ -13,6 +13,7 @@ from onair_crds.contract.program import ProgramDestination
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish import destination_publisher as publisher_module
+from onair_encoder.publish.backoff import Backoff
 from onair_encoder.publish.destination_publisher import DestinationPublisher
 from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.operator_contact import LOST_AFTER_S, OperatorContact
@@ -231,16 +232,30 @@ async def test_an_operator_that_is_away_changes_nothing_about_a_network_that_fai
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_who_was_displaced_comes_back_only_after_the_operator_was_in_touch() -> None:
+async def test_who_was_displaced_comes_back_only_after_the_operator_was_in_touch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[bool] = []
+
+    def next_s(_: Backoff, *, permanent: bool) -> float:
+        pauses.append(permanent)
+        return 3600.0
+
+    monkeypatch.setattr(Backoff, "next_s", next_s)
     contact = LosableContact()
+    reports: list[str | None] = []
     publisher = publisher_of(Displaced, contact)
-    await waits(publisher, "somebody else is there; retried when the operator is in touch")
-    assert attempts(publisher) == 1
+    publisher.destination._changed = lambda: reports.append(publisher.destination.state.last_error)
+    why = "somebody else is there; retried when the operator is in touch"
+    await waits(publisher, why)
+    assert (attempts(publisher), pauses) == (1, [])
     contact.heard()
-    await waits(publisher, "somebody else is there; retried every 30 s")
+    await until(lambda: pauses == [True])
     assert attempts(publisher) == 1
     publisher.retry_now()
     await until(lambda: attempts(publisher) == 2)
+    await until(lambda: reports.count(why) == 2)
+    assert set(reports) == {why, None}, "it says the same in all pauses"
     publisher.abort()
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.media.playlist import each_named, last_named
 from onair_crds.media.segmenter import Cut
-from onair_encoder.publish.hls.presentation import INDEX, Presentation, SegmentWriter, is_recording
+from onair_encoder.publish.hls.presentation import (
+    INDEX,
+    Presentation,
+    SegmentWriter,
+    has_ended,
+    is_recording,
+)
 from onair_encoder.publish.hls.segment_name import SegmentName
 from onair_encoder.publish.hls.segment_runs import SegmentRuns
 
@@ -96,6 +102,21 @@ class LiveWindow(Presentation):
         if self._ours and last and last.prefix != self.prefix and not is_recording(text):
             return "another broadcast"
         return super().displaced_by(text)
+
+    def may_take_back(self, text: str) -> bool:
+        last = SegmentName.of(last_named(text))
+        return last is not None and last.prefix != self.prefix and has_ended(text)
+
+    def take_back(self, text: str) -> None:
+        # Numbers that this one has given since the other one began are in names that are never given again
+        own_next = self.playlist.next_sequence + self._withdrawn
+        self.playlist.follow(text)
+        self.playlist.withdraw(len(self.playlist.segments))
+        self.playlist.media_sequence = max(self.playlist.media_sequence, own_next)
+        self._withdrawn, self.unlisted, self._seam = 0, [], True
+        self._old, self._stored = self._stored, SegmentRuns()
+        self._old.extend(self._kept(text).of(self.prefix, other=True))
+        self._ours, self._resumed_at = False, self.playlist.next_sequence
 
     def add(self, cut: Cut, name: str) -> None:
         if known := SegmentName.of(name):

@@ -24,6 +24,7 @@ class SegmentWriter:
 
 INDEX = "index.m3u8"
 _RECORDING_TAG = "#EXT-X-PLAYLIST-TYPE:"
+_END_TAG = "#EXT-X-ENDLIST"
 
 
 class Presentation(ABC):
@@ -140,6 +141,14 @@ class Presentation(ABC):
             return f"encoder {last.epoch} of this broadcast"
         return None
 
+    def may_take_back(self, text: str) -> bool:
+        """Whether the playlist that has displaced this one is of a broadcast that has ended."""
+        return False
+
+    def take_back(self, text: str) -> None:
+        """Goes on after the playlist that had displaced this one."""
+        return
+
     def stored_late(self, text: str) -> list[SegmentName]:
         """What a playlist names that an encoder of a lower epoch has stored since this one resumed.
 
@@ -211,3 +220,8 @@ class Presentation(ABC):
 def is_recording(text: str) -> bool:
     """Whether a playlist is a recording's."""
     return _RECORDING_TAG in text
+
+
+def has_ended(text: str) -> bool:
+    """Whether nobody adds to a playlist any more."""
+    return _END_TAG in text

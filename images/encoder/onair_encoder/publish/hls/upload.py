@@ -77,13 +77,21 @@ class Upload:
         self._resumed = True
 
     async def _look_again(self) -> None:
-        """Goes on where no other encoder's playlist is there any more.
+        """Goes on where no other encoder's playlist is there any more, or that of a broadcast that has ended.
 
         Raises:
             SessionError: one is, or it is not known.
         """
-        with contextlib.suppress(NotReadable):
+        try:
             await self._guard.read()
+        except NotReadable:
+            pass
+        except SessionError:
+            others = self._guard.others
+            # Who is to stop leaves it as it ended, instead of replacing it by the last minute of this one
+            if self._destination.stop.is_set() or not (others and self._presentation.may_take_back(others)):
+                raise
+            await to_its_end(asyncio.to_thread(self._presentation.take_back, others))
         self._displaced = False
 
     async def _read_tail(self, text: str) -> str:

@@ -148,6 +148,41 @@ def test_it_stands_down_for_a_higher_epoch_and_for_another_broadcast_that_came_l
         assert window.displaced_by(harmless) is None
 
 
+def test_it_goes_on_after_another_broadcast_that_has_ended_and_deletes_what_both_have_stored() -> None:
+    window = window_of(3)
+    window.playlist_stored(0.0, 1)
+    other = window_of(2, "next", after=window_of(2).text())
+    assert not window.may_take_back(other.text()), "it is live"
+    other.playlist.ended = True
+    assert window.displaced_by(other.text()) == "another broadcast", "who is live is displaced all the same"
+    assert window.may_take_back(other.text())
+    window.take_back(other.text())
+    assert window.next_name == named("run", 4)[0]
+    assert delete_all(window) == [*named("run", 0, 1, 2), *named("next", 2, 3)]
+    add(window)
+    assert window.playlist.segments[0].discontinuity
+    assert named_segments(window.text()) == named("run", 4)
+    assert window.displaced_by(other.text()) is None
+
+
+def test_it_gives_no_number_again_that_it_has_given_while_another_broadcast_was_there() -> None:
+    window = window_of(9)
+    window.playlist_stored(0.0, 1)
+    add(window)
+    window.withdraw(set())
+    other = window_of(1, "next", after=window_of(2).text())
+    other.playlist.ended = True
+    window.take_back(other.text())
+    assert window.next_name == named("run", 10)[0]
+
+
+def test_it_does_not_go_on_after_an_encoder_of_its_own_broadcast_that_has_ended_it() -> None:
+    window = window_of(3)
+    successor = window_of(1, epoch=2, after=window.text())
+    successor.playlist.ended = True
+    assert not window.may_take_back(successor.text())
+
+
 def test_a_recording_in_the_same_place_is_left_alone() -> None:
     recording = Recording(STORAGE, writer())
     add(recording)
