@@ -7,14 +7,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, cast
-from urllib.parse import parse_qs, urlsplit
 
 from pydantic import SecretStr
 
 from onair_crds.contract.labels import CREDENTIALS_TYPE
 from onair_crds.contract.program import ProgramDestination, ProgramRtc, ProgramStorage
+from onair_crds.contract.push_addresses import RtmpAddress, SrtAddress
 from onair_crds.resources.destination import Destination, HlsPackaging, ObjectStorage, RtcPlatform
 from onair_crds.resources.values import SecretKeyRef
+from onair_crds.session_error import SessionError
 from onair_operator.cluster.receiver import Receiver
 from onair_operator.room.providers import RtcProvider
 from onair_operator.room.publisher_tokens import publisher_token
@@ -113,25 +114,21 @@ def _age(destination: Destination) -> tuple[str, str]:
 
 
 def stream_of(program: ProgramDestination) -> tuple[str, ...] | None:
-    """What a server knows the stream by; None for storage, whose encoder guards its prefixes itself."""
+    """What a server knows the stream by.
+
+    None for storage, whose encoder guards its prefixes itself, and for an address that no encoder takes.
+    """
     if program.rtc:
         return program.rtc.url, program.rtc.room, program.rtc.identity
     if program.storage:
         return None
-    key = _text(program.key)
+    key = program.key.get_secret_value() if program.key else None
+    address = SrtAddress if program.type == "SRT" else RtmpAddress
     try:
-        address = urlsplit(program.url)
-    except ValueError:  # as of brackets without an IPv6 address: the encoder says what is wrong with it
-        return program.url, key
-    server = f"{address.scheme.lower()}://{address.netloc.lower()}"
-    if program.type == "SRT":
-        return server, parse_qs(address.query).get("streamid", [key])[0]
-    path = "/".join(part for part in (address.path.strip("/"), key) if part)
-    return server, path, address.query
-
-
-def _text(secret: SecretStr | None) -> str:
-    return secret.get_secret_value() if secret else ""
+        return address.of(program.url, key).stream
+    except SessionError:
+        # The encoder says what is wrong with it, and publishes nothing.
+        return None
 
 
 def program_destination(

@@ -11,8 +11,9 @@ from dataclasses import replace
 from tests.support.ingest.encoder import AAC, X264, picture, tone
 
 from onair_crds.contract.inside_addresses import EVERYWHERE
+from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.media.flv import FlvReader, Packet
-from onair_encoder.publish.rtmp.address import RtmpAddress
+from onair_encoder.publish.rtmp.connecting import open_streams
 from onair_encoder.publish.rtmp.connection import RtmpConnection
 
 ACK_WINDOW = 2_500_000
@@ -46,7 +47,7 @@ async def publish_restamped(
         ConnectionError: the server disconnected.
     """
     address = RtmpAddress.of(server, key)
-    connection = await RtmpConnection.publish(address, await address.connect(EVERYWHERE), ACK_WINDOW)
+    connection = await RtmpConnection.publish(address, await open_streams(address, EVERYWHERE), ACK_WINDOW)
     began_s = time.monotonic()
     try:
         for packet in packets:

@@ -10,9 +10,10 @@ import time
 from tests.support.waiting import until
 
 from onair_crds.contract.inside_addresses import EVERYWHERE
+from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.media.flv import AUDIO, Packet
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.rtmp.address import RtmpAddress
+from onair_encoder.publish.rtmp.connecting import open_streams
 from onair_encoder.publish.rtmp.connection import RtmpConnection
 
 AAC_HEADER, SOUND = b"\xaf\x00\x11\x90", b"\xaf\x01sound"
@@ -35,7 +36,9 @@ async def publish_with_wrong_keys(server: str, per_second: int, seconds: float) 
 async def _publish(server: str) -> None:
     address = RtmpAddress.of(server, secrets.token_hex(16))
     with contextlib.suppress(SessionError, OSError):
-        connection = await RtmpConnection.publish(address, await address.connect(EVERYWHERE), ACK_WINDOW)
+        connection = await RtmpConnection.publish(
+            address, await open_streams(address, EVERYWHERE), ACK_WINDOW
+        )
         try:
             connection.send(Packet(AUDIO, 0, AAC_HEADER))
             for at_ms in range(0, ANALYSED_MS, 200):

@@ -12,10 +12,10 @@ import pytest
 
 from onair_crds.contract.inside_addresses import InsideRules
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.contract.push_addresses import RtmpAddress, SrtAddress
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.bucket import Bucket
-from onair_encoder.publish.rtmp.address import RtmpAddress
-from onair_encoder.publish.srt.address import SrtAddress
+from onair_encoder.publish.rtmp.connecting import open_streams
 from onair_encoder.publish.srt.connection import SrtConnection
 
 HOSTS = ["localhost", "127.0.0.1", "2130706433"]
@@ -56,10 +56,10 @@ async def server() -> AsyncIterator[ConnectionCounter]:
 async def test_rtmp_connects_to_nothing_inside(server: ConnectionCounter, host: str) -> None:
     address = RtmpAddress.of(f"rtmp://{host}:{server.port}/live", "key")
     with pytest.raises(SessionError, match="inside this installation") as refused:
-        await address.connect(InsideRules())
+        await open_streams(address, InsideRules())
     assert refused.value.permanent
     assert "key" not in str(refused.value)
-    _, writer = await address.connect(InsideRules(allowed_hosts=(f"{host}:{server.port}",)))
+    _, writer = await open_streams(address, InsideRules(allowed_hosts=(f"{host}:{server.port}",)))
     writer.close()
     await writer.wait_closed()
     assert server.connections == 1
@@ -111,12 +111,12 @@ async def test_rtmp_connects_to_the_address_that_was_judged(
     changing: ChangingName, server: ConnectionCounter
 ) -> None:
     address = RtmpAddress.of(f"rtmp://{NAME}:{server.port}/live", "key")
-    _, writer = await address.connect(changing.RULES)
+    _, writer = await open_streams(address, changing.RULES)
     assert writer.get_extra_info("peername")[0] == changing.FIRST
     writer.close()
     assert changing.asked == 1
     with pytest.raises(SessionError, match="inside this installation"):
-        await address.connect(changing.RULES)
+        await open_streams(address, changing.RULES)
 
 
 async def test_srt_sends_to_the_address_that_was_judged(changing: ChangingName) -> None:

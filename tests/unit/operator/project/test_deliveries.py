@@ -13,6 +13,7 @@ from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_operator.cluster.actions import PushProgram
 from onair_operator.destination import program_destinations as destination_program
 from onair_operator.destination.program_destinations import DestinationRefusal, program_destination
+from onair_operator.project.deliveries import streams_on_air
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.providers import RtcProvider
 
@@ -49,6 +50,8 @@ def told(observed: ObservedProject, name: str) -> DestinationStatus:
         (("rtmp://a.example/live", {"keySecretRef": KEY_REF}), ("rtmp://a.example/live/k", {})),
         (("srt://a.example:9000?streamid=k", {}), ("srt://a.example:9000", {"keySecretRef": KEY_REF})),
         (("srt://a.example:9000?streamid=k&latency=200", {}), ("srt://a.example:9000?streamid=k", {})),
+        (("srt://a.example:9000?streamid=k", {}), ("srt://A.example:9000?StreamId=k", {})),
+        (("rtmp://a.example/live/k", {}), ("rtmp://a.example:1935/live/k", {})),
     ],
 )
 def test_of_two_that_a_server_takes_for_one_the_older_delivers_and_the_other_is_told(
@@ -78,6 +81,20 @@ def test_others_are_no_duplicates(other: Destination) -> None:
     observed = show(to("a", "rtmp://a.example/live/k"), other)
     assert told(observed, "b").conditions[0].reason != "DuplicateDestination"
     assert pushed(observed).destinations[0].id == "a"
+
+
+@pytest.mark.parametrize("name", ["streamid", "StreamId"])
+def test_stream_ids_that_begin_with_a_hash_are_told_apart(name: str) -> None:
+    urls = [f"srt://a.example:9000?{name}=#!::m=publish,r={each}" for each in ("one", "two")]
+    observed = show(to("a", urls[0]), to("b", urls[1]))
+    assert [each.id for each in pushed(observed).destinations] == ["a", "b"]
+    assert len(set(streams_on_air(observed, observed.broadcast).values())) == 2
+
+
+def test_addresses_that_no_encoder_takes_are_no_duplicates() -> None:
+    url = "srt://a.example:9000?streamid=k&latency=soon"
+    observed = show(to("a", url), to("b", "srt://a.example:9000?streamid=k"), to("c", url))
+    assert [each.id for each in pushed(observed).destinations] == ["a", "b", "c"]
 
 
 def test_two_of_one_identity_in_a_room_are_told() -> None:

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.rtmp import amf
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.rtmp.address import RtmpAddress
 from onair_encoder.publish.rtmp.refusals import ended_by, refusal
 
 MAX_COMMAND_BYTES = 64 * 1024

@@ -8,13 +8,14 @@ import struct
 import time
 from collections import deque
 
+from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.media.flv import AUDIO, SCRIPT, Packet
 from onair_crds.rtmp import amf, chunks
 from onair_crds.rtmp.chunks import ChunkReader, RtmpMessage, message_chunks
 from onair_crds.session_error import SessionError, network_error
 from onair_encoder.publish.rtmp.acknowledgements import Acknowledgements
-from onair_encoder.publish.rtmp.address import RtmpAddress, Streams
 from onair_encoder.publish.rtmp.commands import Commands
+from onair_encoder.publish.rtmp.connecting import Streams
 from onair_encoder.publish.rtmp.handshake import shake_hands
 from onair_encoder.publish.tcp_progress import TcpProgress
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.output import DeliverySession, Output
-from onair_encoder.publish.rtmp.address import RtmpAddress
+from onair_encoder.publish.rtmp.connecting import open_streams
 from onair_encoder.publish.rtmp.connection import RtmpConnection
 from onair_encoder.publish.stream_session import OPEN_TIMEOUT_S, StreamSession
 
@@ -20,7 +21,7 @@ class RtmpOutput(Output):
         address = RtmpAddress.of(wanted.url, wanted.key.get_secret_value() if wanted.key else None)
         try:
             async with asyncio.timeout(OPEN_TIMEOUT_S):
-                streams = await address.connect(self.destination.run.inside)
+                streams = await open_streams(address, self.destination.run.inside)
                 connection = await RtmpConnection.publish(address, streams, self._ack_window())
         except TimeoutError:
             raise SessionError(f"no response from {address.server}") from None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl
 
+from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.rtmp.address import RtmpAddress
 
 MAX_REASON = 200
 """Characters of a server's own text that are passed on."""

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import onair_encoder
 from onair_crds.contract.inside_addresses import InsideAddress, InsideRules
+from onair_crds.contract.push_addresses import SrtAddress
 from onair_crds.media.flv import Packet
 from onair_crds.media.mpeg_ts import TransportStream
 from onair_crds.session_error import SessionError, inside_error, name_error
-from onair_encoder.publish.srt.address import SrtAddress
 from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES
 from onair_encoder.publish.srt.refusals import refusal
 from onair_encoder.publish.srt.sender_messages import SenderReport, SenderSettings

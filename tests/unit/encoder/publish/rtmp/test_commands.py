@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.rtmp import amf
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.rtmp.address import RtmpAddress
 from onair_encoder.publish.rtmp.commands import MAX_COMMAND_BYTES, Commands
 
 ADDRESS = RtmpAddress.of("rtmp://a.example/live?token=t0ken", "s3cret")

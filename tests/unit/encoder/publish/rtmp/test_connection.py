@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from tests.support.media.packets import picture
 
+from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.rtmp.chunks import ABORT, ACKNOWLEDGEMENT, SET_CHUNK_SIZE, RtmpMessage
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.rtmp import connection as connection_module
 from onair_encoder.publish.rtmp.acknowledgements import SLACK_BYTES
-from onair_encoder.publish.rtmp.address import RtmpAddress
 from onair_encoder.publish.rtmp.connection import (
     FIRST_MEDIUM_MS,
     LAST_MS,

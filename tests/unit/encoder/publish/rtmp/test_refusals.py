@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onair_encoder.publish.rtmp.address import RtmpAddress
+from onair_crds.contract.push_addresses import RtmpAddress
 from onair_encoder.publish.rtmp.refusals import MAX_REASON, ended_by, refusal
 
 ADDRESS = RtmpAddress.of("rtmp://a.example/live?token=t0ken", "s3cret")

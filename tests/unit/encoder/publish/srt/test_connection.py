@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 
 from onair_crds.contract.inside_addresses import EVERYWHERE
+from onair_crds.contract.push_addresses import SrtAddress
 from onair_encoder.publish.srt import sender_process
-from onair_encoder.publish.srt.address import SrtAddress
 from onair_encoder.publish.srt.connection import SrtConnection
 from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES
 from onair_encoder.publish.srt.sender_messages import SenderReport

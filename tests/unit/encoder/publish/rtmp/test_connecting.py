@@ -15,10 +15,11 @@ from tests.support.certificate_authority import CertificateAuthority
 from tests.support.delivery.silent_address import SILENT_HOST, silent_port
 
 from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
+from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.name_lookups import SocketAddress
 from onair_crds.session_error import SessionError
 from onair_encoder.publish import tls
-from onair_encoder.publish.rtmp.address import RtmpAddress
+from onair_encoder.publish.rtmp.connecting import open_streams
 
 HOST = "127.0.0.1"
 Story = Callable[[], Coroutine[Any, Any, None]]
@@ -83,7 +84,7 @@ def test_where_one_address_is_silent_another_is_taken(
         name = server.sockets[0].getsockname()
         with silent_port() as port:
             resolve((SILENT_HOST, port), refusing, name)
-            _, writer = await RtmpAddress.of("rtmp://a.example/live", "k").connect(EVERYWHERE)
+            _, writer = await open_streams(RtmpAddress.of("rtmp://a.example/live", "k"), EVERYWHERE)
             assert writer.get_extra_info("peername") == name
             writer.close()
         server.close()
@@ -106,7 +107,7 @@ def test_where_one_address_is_silent_in_tls_another_is_taken(
         server = await asyncio.start_server(lambda _, writer: opened.append(writer), HOST, 0, ssl=context)
         name = server.sockets[0].getsockname()
         resolve(hung.sockets[0].getsockname(), name)
-        _, writer = await RtmpAddress.of("rtmps://a.example/live", "k").connect(EVERYWHERE)
+        _, writer = await open_streams(RtmpAddress.of("rtmps://a.example/live", "k"), EVERYWHERE)
         assert writer.get_extra_info("peername") == name
         assert len(begun) == 1, "the other one was asked first"
         for each in (writer, *begun, *opened):
@@ -133,7 +134,7 @@ def test_what_a_server_says_of_tls_is_told_before_that_another_address_is_unreac
         ):
             resolve(*addresses)
             with pytest.raises(SessionError, match=r"the certificate is not for a\.example") as told:
-                await RtmpAddress.of("rtmps://a.example/live", "k").connect(EVERYWHERE)
+                await open_streams(RtmpAddress.of("rtmps://a.example/live", "k"), EVERYWHERE)
             assert told.value.permanent
         server.close()
 
@@ -146,7 +147,7 @@ def test_where_all_refuse_it_is_a_refusal(
     async def story() -> None:
         resolve(refusing, refusing)
         with pytest.raises(SessionError, match=r"connection refused by a\.example:1935"):
-            await RtmpAddress.of("rtmp://a.example/live", "k").connect(EVERYWHERE)
+            await open_streams(RtmpAddress.of("rtmp://a.example/live", "k"), EVERYWHERE)
 
     run(story)
 
@@ -155,7 +156,7 @@ def test_a_name_is_looked_up(run: Callable[[Story], None]) -> None:
     async def story() -> None:
         server = await asyncio.start_server(lambda _, writer: writer.close(), HOST, 0)
         url = f"rtmp://localhost:{server.sockets[0].getsockname()[1]}/live"
-        _, writer = await RtmpAddress.of(url, "k").connect(EVERYWHERE)
+        _, writer = await open_streams(RtmpAddress.of(url, "k"), EVERYWHERE)
         assert writer.get_extra_info("peername")[0] == HOST
         writer.close()
         server.close()
@@ -170,7 +171,7 @@ def test_who_is_cancelled_leaves_no_connection(
         with silent_port() as port:
             resolve((SILENT_HOST, port))
             address = RtmpAddress.of("rtmp://a.example/live", "k")
-            connecting = asyncio.create_task(address.connect(EVERYWHERE))
+            connecting = asyncio.create_task(open_streams(address, EVERYWHERE))
             await asyncio.sleep(0)
             connecting.cancel()
             await asyncio.gather(connecting, return_exceptions=True)
