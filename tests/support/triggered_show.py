@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from tests.support.worlds import NOW, SETTINGS, held, project, world
+from tests.support.worlds import NOW, SETTINGS, encoder, held, pod, project, world
 
 from onair_crds.contract.times import format_time
 from onair_crds.resources.project import BroadcastStatus, Project
 from onair_crds.resources.source import SourceStatus
 from onair_crds.shapes import Document
 from onair_operator.cluster.actions import Requeue, ResourceEvent, WriteStatus
+from onair_operator.project.observed import ObservedProject
 from onair_operator.project.plan import make_plan
 
 
@@ -31,6 +32,8 @@ class TriggeredShow:
         self.writes = 0
         self.used_up: str | None = None
         """The quota without room for another run."""
+        self.ends_slowly = False
+        """Whether encoders take their time to end their streams."""
         self.events: list[str] = []
         """Reasons of all that was reported."""
         self.requeue_s: float | None = None
@@ -73,9 +76,7 @@ class TriggeredShow:
     def look(self) -> None:
         """Plans until nothing is to be written any more, as the loop does."""
         for _ in range(5):
-            plan = make_plan(
-                world(self.project, trigger_sources=self.sources, used_up=self.used_up), self.now, SETTINGS
-            )
+            plan = make_plan(self._observed(), self.now, SETTINGS)
             waits = [each.after_s for each in plan if isinstance(each, Requeue)]
             self.requeue_s = min(waits, default=None)
             written = [each.status for each in plan if isinstance(each, WriteStatus)]
@@ -89,6 +90,14 @@ class TriggeredShow:
             if self.broadcast and self.broadcast.id not in self.runs:
                 self.runs.append(self.broadcast.id)
         raise AssertionError("the plan does not come to rest")
+
+    def _observed(self) -> ObservedProject:
+        known: dict[str, Any] = {"trigger_sources": self.sources, "used_up": self.used_up}
+        if self.ends_slowly and self.broadcast:
+            phase = "running" if self.broadcast.phase.active else "stopping"
+            known["pods"] = [pod(id=self.broadcast.id)]
+            known["encoders"] = [encoder(phase, self.broadcast.id)]
+        return world(self.project, **known)
 
     def after(self, seconds: float) -> None:
         """Lets time pass, and looks."""

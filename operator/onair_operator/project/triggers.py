@@ -73,8 +73,16 @@ def next_turn(observed: ObservedProject, now: dt.datetime, settings: TriggerSett
         states.append(TriggerState(source_id=name, connect=counted))
     current = observed.broadcast
     active = current is not None and current.phase.active
-    stop, start = _outcome(sorted(edges, key=lambda each: each.at), triggers, active, status.trigger_start)
+    pending = _pending(observed.project, triggers)
+    stop, start = _outcome(sorted(edges, key=lambda each: each.at), triggers, active, pending)
     return Turn(states or None, stop, start, min(waits, default=None))
+
+
+def _pending(project: Project, triggers: Mapping[str, SourceTrigger]) -> str | None:
+    """The source whose start waits, unless its trigger has gone since."""
+    start = project.status.trigger_start
+    trigger = triggers.get(start) if start else None
+    return start if trigger and trigger.start is SourceTriggerAction.OR else None
 
 
 def acting(sources: Iterable[ProjectSource]) -> Iterator[tuple[str, SourceTrigger]]:
