@@ -66,11 +66,15 @@ class TriggeredShow:
         """Writes the spec, as a user does."""
         document = self.project.model_dump(mode="json", by_alias=True)
         document["spec"]["broadcast"] = {"state": state, **broadcast}
-        self.project = Project.model_validate(document)
+        self._write(document)
 
     def change(self, *triggers: Document) -> None:
         document = self.project.model_dump(mode="json", by_alias=True)
         document["spec"]["sources"] = list(triggers)
+        self._write(document)
+
+    def _write(self, document: Document) -> None:
+        document["metadata"]["generation"] += 1
         self.project = Project.model_validate(document)
 
     def look(self) -> None:

@@ -94,8 +94,8 @@ class BroadcastWanted(SpecModel):
     """Names one run. A new id is a new run; the same id never runs twice. Absent: the operator
     makes one up, and a new run needs Stopped in between."""
     stopped: RunId | None = None
-    """Id of the run that a stop over HTTP ended: it is over whatever state says, so Running without
-    an id is a new run."""
+    """Id of the run that a stop over HTTP ended, or called off before it began: it is over whatever
+    state says, so Running without an id is a new run."""
 
 
 class ProjectSpec(SpecModel):
@@ -217,6 +217,8 @@ class ProjectStatus(Status):
     """States of the sources that start or stop the broadcast."""
     trigger_start: Annotated[str, Field(max_length=MAX_ID)] | None = None
     """Source whose start trigger begins another run once the present one has ended."""
+    trigger_run: Annotated[str, Field(max_length=40)] | None = None
+    """Id of the run that triggerStart begins; as spec.broadcast.stopped it calls the start off."""
     state: Annotated[str, Field(max_length=128)] | None = None
     """What is on air and what is in trouble, in a few words for `kubectl get`."""
     on_air_since: Timestamp | None = None

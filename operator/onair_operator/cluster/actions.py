@@ -61,7 +61,7 @@ def _records(status: ProjectStatus) -> tuple[object, ...]:
     room = status.room
     opening = room and (room.opening, room.phase, room.empty_since, room.was_empty)
     runs = (status.broadcast, status.previous, status.draining, status.used)
-    return *runs, status.triggers, status.trigger_start, opening
+    return *runs, status.triggers, status.trigger_start, status.trigger_run, opening
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,16 @@ from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.encoder.observed import PodView
 from onair_operator.project.encoder_loss import loss_of, next_epoch, until_given_up_s, until_retry_s
 from onair_operator.project.ending import draining_runs, ending_of, may_begin_beside, reports_backlog
-from onair_operator.project.new_run import is_new_run, may_be_on_air, new_run, used_runs, wanted_on_air
+from onair_operator.project.new_run import (
+    is_new_run,
+    may_be_on_air,
+    new_run,
+    next_id,
+    stop_is_seen,
+    used_runs,
+    used_with_called_off,
+    wanted_on_air,
+)
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.triggers import Turn, next_turn
 from onair_operator.scene.default_layout import with_default_layout
@@ -42,6 +51,8 @@ class BroadcastStep:
     """The states of sources that count from now on."""
     trigger_start: str | None = None
     """The source that starts another run once the present one has ended."""
+    trigger_run: str | None = None
+    """The id of that run."""
     held: bool = False
     """That source waits for room within a quota."""
     draining: tuple[BroadcastStatus, ...] = ()
@@ -67,6 +78,8 @@ def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
         requeue_s=min((wait for wait in waits if wait is not None), default=None),
         triggers=turn.states,
         trigger_start=start,
+        trigger_run=(turn.run or next_id(observed)) if start else None,
+        used=used_with_called_off(observed.project) if step.used is None else step.used,
         held=held,
     )
 
@@ -104,7 +117,7 @@ def _idle(
     if begun := _next_run(observed, turn, now):
         return begun
     requeue_s = None
-    if current and project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
+    if current and stop_is_seen(project) and not current.stop_observed:
         current = current.model_copy(update={"stop_observed": True})
     if current and current.phase is BroadcastPhase.STOPPED and current.stop:
         age_s = (now - parse_time(current.stop)).total_seconds()
@@ -121,17 +134,19 @@ def _next_run(observed: ObservedProject, turn: Turn, now: dt.datetime) -> Broadc
     if wanted_on_air(observed) and is_new_run(project.spec.broadcast, project.status):
         return _begin(observed, now)
     if turn.start and may_be_on_air(observed) and not observed.used_up:
-        return _begin(observed, now, turn.start)
+        return _begin(observed, now, turn.start, turn.run)
     return None
 
 
-def _begin(observed: ObservedProject, now: dt.datetime, started_by: str | None = None) -> BroadcastStep:
+def _begin(
+    observed: ObservedProject, now: dt.datetime, started_by: str | None = None, run_id: str | None = None
+) -> BroadcastStep:
     project, current = observed.project, observed.broadcast
     previous = project.status.previous
     if current:
         stop = current.stop or format_time(now)
         previous = current.model_copy(update={"phase": BroadcastPhase.ARCHIVED, "stop": stop})
-    begun = new_run(observed, now, started_by)
+    begun = new_run(observed, now, started_by, run_id)
     because = f": source {started_by} has connected" if started_by else ""
     event = ResourceEvent(project, "BroadcastRequested", f"broadcast {begun.id} is wanted{because}")
     return BroadcastStep(begun, previous, (event,), used=used_runs(observed))
@@ -286,7 +301,7 @@ def _stopping(
     settings: OperatorSettings,
 ) -> BroadcastStep:
     previous = observed.project.status.previous
-    if observed.project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
+    if stop_is_seen(observed.project) and not current.stop_observed:
         current = current.model_copy(update={"stop_observed": True})
     if reports_backlog(observed, current) and not current.drains:
         current = current.model_copy(update={"drains": True})

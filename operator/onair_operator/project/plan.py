@@ -135,6 +135,7 @@ def _write_status(
         used=(project.status.used if step.used is None else step.used) or None,
         triggers=step.triggers,
         trigger_start=step.trigger_start,
+        trigger_run=step.trigger_run,
         room=room,
     )
     if status != project.status:

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from onair_crds.contract.times import parse_time
-from onair_crds.resources.enums import ConnectState, SourceTriggerAction
+from onair_crds.resources.enums import BroadcastState, ConnectState, SourceTriggerAction
 from onair_crds.resources.project import Project, ProjectSource, SourceTrigger, TriggerState
 from onair_crds.resources.source import SourceStatus
+from onair_operator.project.new_run import is_called_off
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import TriggerSettings
 
@@ -38,6 +39,8 @@ class Turn:
     """The source that stops the present run."""
     start: str | None = None
     """The source that starts a run, or has, as soon as the present one has ended."""
+    run: str | None = None
+    """The id of the run that it starts, where that has waited."""
     requeue_s: float | None = None
     """When the next state may count."""
 
@@ -75,14 +78,23 @@ def next_turn(observed: ObservedProject, now: dt.datetime, settings: TriggerSett
     active = current is not None and current.phase.active
     pending = _pending(observed.project, triggers)
     stop, start = _outcome(sorted(edges, key=lambda each: each.at), triggers, active, pending)
-    return Turn(states or None, stop, start, min(waits, default=None))
+    run = status.trigger_run if start and pending else None
+    return Turn(states or None, stop, start, run, min(waits, default=None))
 
 
 def _pending(project: Project, triggers: Mapping[str, SourceTrigger]) -> str | None:
-    """The source whose start waits, unless its trigger has gone since."""
+    """The source whose start waits, unless its trigger has gone or a stop has come since."""
     start = project.status.trigger_start
     trigger = triggers.get(start) if start else None
-    return start if trigger and trigger.start is SourceTriggerAction.OR else None
+    kept = trigger is not None and trigger.start is SourceTriggerAction.OR
+    return start if kept and not _is_stopped(project) else None
+
+
+def _is_stopped(project: Project) -> bool:
+    """Whether a stop has come since a start waits: one that names its run, or the first sight of Stopped."""
+    wanted, current = project.spec.broadcast, project.status.broadcast
+    first_seen = wanted.state is BroadcastState.STOPPED and current is not None and not current.stop_observed
+    return first_seen or is_called_off(wanted, project.status)
 
 
 def acting(sources: Iterable[ProjectSource]) -> Iterator[tuple[str, SourceTrigger]]:

@@ -53,6 +53,9 @@ def known_runs(spec: JsonObject, status: JsonObject) -> list[Run]:
         runs.append(Run(current["id"], _phase(wanted, current, status), current))
     running = wanted.get("state") == BroadcastState.RUNNING
     untaken = wanted.get("id") if running else wanted.get("stopped")
+    if not running and untaken == status.get("triggerRun"):
+        # A source's start that was called off: no client has seen that run.
+        untaken = None
     if untaken and not _was_taken_up(untaken, status):
         runs.append(Run(untaken, BroadcastPhase.WAITING if running else BroadcastPhase.STOPPED))
     elif running and not current:
@@ -110,17 +113,19 @@ def wanted_start(spec: JsonObject, status: JsonObject, new_id: str) -> tuple[str
 
 
 def wanted_stop(spec: JsonObject, status: JsonObject) -> JsonObject:
-    """The `spec.broadcast` that ends what is on air; unchanged if nothing is.
+    """The `spec.broadcast` that ends what is on air, or is to come; unchanged if nothing is.
 
     It names the run as `stopped`, so a run that a source trigger started is stopped as well; `id` goes, so
-    that only Running is a new run.
+    that only Running is a new run. Where a source is to start a run it names that: one that a client has
+    asked for meanwhile is over by its `id` having gone.
     """
     run = present_run(spec, status)
     wanted: JsonObject = spec.get("broadcast") or {}
-    if not run.on_air and wanted.get("state") != BroadcastState.RUNNING:
+    pending = status.get("triggerRun")
+    if not run.on_air and not pending and wanted.get("state") != BroadcastState.RUNNING:
         return wanted
     stopped: JsonObject = {"state": BroadcastState.STOPPED.value}
-    run_id = run.id or wanted.get("id")
+    run_id = pending or run.id or wanted.get("id")
     return {**stopped, "stopped": run_id} if run_id else stopped
 
 

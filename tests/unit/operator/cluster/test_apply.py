@@ -125,6 +125,7 @@ async def test_without_the_right_to_write_what_only_tells_the_rest_of_a_plan_is_
         {"previous": BroadcastStatus(id="before", phase=BroadcastPhase.ARCHIVED)},
         {"used": ["another"]},
         {"trigger_start": "camera"},
+        {"trigger_run": "next"},
         {"room": RoomStatus(opening=1, phase=RoomPhase.OPENING, since="2026-05-01T10:00:00Z")},
     ],
 )
