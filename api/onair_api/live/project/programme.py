@@ -25,6 +25,7 @@ def _programme(spec: JsonObject) -> tuple[object, ...]:
         rendering.video,
         rendering.audio,
         rendering.quality,
+        rendering.target_latency,
         encoding.audio,
         encoding.video.codec,
         encoding.video.profile,
