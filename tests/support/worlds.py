@@ -150,9 +150,8 @@ def destination(name: str = "main", **spec: Any) -> Destination:
 
 def secret(name: str = "key", type: str = "onair.dev/credentials", **data: str) -> SecretView:
     encoded = {k: base64.b64encode(v.encode()).decode() for k, v in data.items()}
-    return SecretView(
-        name=name, uid=f"uid-{name}", type=type, created=NOW - dt.timedelta(hours=1), data=encoded
-    )
+    given = NOW - dt.timedelta(hours=1)
+    return SecretView(name=name, uid=f"uid-{name}", type=type, created=given, written=given, data=encoded)
 
 
 def encoder(phase: str = "running", id: str = "run", epoch: int = 1, **extra: Any) -> EncoderView:

@@ -34,11 +34,25 @@ R = TypeVar("R", bound=Resource)
 class Entry:
     """One version of one object. `records` keeps what was derived from it, as long as it is the newest."""
 
-    __slots__ = ("created", "document", "index_keys", "kind", "name", "records", "uid", "version", "void")
+    __slots__ = (
+        "created",
+        "data_written",
+        "document",
+        "index_keys",
+        "kind",
+        "name",
+        "records",
+        "uid",
+        "version",
+        "void",
+    )
 
     def __init__(self, kind: str, document: Document) -> None:
         metadata = document["metadata"]
-        metadata.pop("managedFields", None)  # the larger half of many an object, and of no use here
+        # The larger half of many an object: only the time of its data is of use.
+        managed = metadata.pop("managedFields", None) or ()
+        self.data_written = _data_written(managed) if "data" in document else None
+        """When `data` was last written; None if there is none, or nothing says so."""
         self.kind = kind
         self.name: str = metadata["name"]
         self.uid: str = metadata["uid"]
@@ -85,6 +99,12 @@ class Entry:
     def head(self, model: type[R]) -> R:
         """Only the object's metadata, if the rest is not looked at and need not be as the model says."""
         return cast("R", model.model_construct(metadata=self.metadata))
+
+
+def _data_written(managed: Iterable[Any]) -> str | None:
+    """The newest time at which a writer of `data` wrote, of the entries of `managedFields`."""
+    fields = ((each.get("time"), each.get("fieldsV1") or {}) for each in managed if isinstance(each, dict))
+    return max((time for time, owned in fields if time and "f:data" in owned), default=None)
 
 
 class Change(NamedTuple):

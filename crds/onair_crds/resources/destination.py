@@ -161,7 +161,7 @@ class ObjectStorage(SpecModel):
     token_secret_ref: SecretKeyRef | None = None
     """Session token, for token-based authentication."""
     token_duration: Annotated[int, Field(ge=0, le=2_147_483_647)] | None = None
-    """Life of the token in milliseconds."""
+    """How long the token is used before TokenExpired is told, in milliseconds; 0 is indefinite."""
     acl: ObjectAcl | None = None
     """Access rule of each object. Default: the bucket's own."""
     endpoint: HttpUrl | None = None

@@ -13,6 +13,7 @@ from onair_crds.resources.enums import ConnectState
 from onair_operator.destination.conflict import CONFLICTED
 from onair_operator.destination.incomplete_recording import missing_ms, with_recording
 from onair_operator.destination.program_destinations import KEPT_REASONS, DestinationRefusal
+from onair_operator.destination.token_expiry import EXPIRED
 from onair_operator.specs.ready import Verdict, with_ready
 
 
@@ -34,8 +35,13 @@ def destination_status(
     program: ProgramDestination | DestinationRefusal,
     delivery: DeliveryState,
     now: dt.datetime,
+    expired: str | None = None,
 ) -> DestinationStatus:
-    """The next status; the present one where nothing new is known, as after a restart of the operator."""
+    """The next status; the present one where nothing new is known, as after a restart of the operator.
+
+    Args:
+        expired: that its token should have been replaced, as a sentence.
+    """
     before = destination.status
     connect = before.connect or ConnectState.DISCONNECTED
     since, last_error = before.since, before.last_error
@@ -51,12 +57,12 @@ def destination_status(
     elif isinstance(program, DestinationRefusal):
         connect, last_error = ConnectState.DISCONNECTED, program.message
     elif state:
-        connect, since, last_error = state.connect, state.since, state.last_error
+        connect, since, last_error = state.connect, state.since, state.last_error or expired
     elif delivery.encoder_gone:
         connect, last_error = ConnectState.DISCONNECTED, "the encoder is lost and being replaced"
     if state is None and (connect is not before.connect or since is None):
         since = format_time(now)
-    verdict = _verdict(destination, program, connect, last_error, on_air)
+    verdict = _verdict(destination, program, connect, last_error, expired, on_air)
     return DestinationStatus(
         observed_generation=destination.generation,
         conditions=with_recording(
@@ -78,12 +84,15 @@ def _verdict(
     program: ProgramDestination | DestinationRefusal,
     connect: ConnectState,
     last_error: str | None,
+    expired: str | None,
     on_air: bool,
 ) -> Verdict:
     if isinstance(program, DestinationRefusal):
         return Verdict(False, program.reason, program.message)
     if not destination.spec.enabled:
         return Verdict(True, "Disabled", "nothing is sent here")
+    if expired:
+        return Verdict(False, EXPIRED, expired)
     if not on_air:
         return Verdict(True, "NotRunning", "the project is not on air")
     if connect is ConnectState.CONNECTED:

@@ -172,7 +172,7 @@ def _received(store: Store, project: Project) -> Iterator[tuple[str, str, str]]:
 def _certificates(store: Store, pods: tuple[PodView, ...]) -> dict[str, str]:
     """A pod's identity has the pod's name."""
     identities = {pod.uid: store.entry(SECRET, pod.name) for pod in pods}
-    values = {uid: SecretView.of(e.document).value(CERTIFICATE) for uid, e in identities.items() if e}
+    values = {uid: SecretView.of(e).value(CERTIFICATE) for uid, e in identities.items() if e}
     return {uid: value for uid, value in values.items() if value}
 
 
@@ -186,7 +186,7 @@ def _secrets(store: Store, destinations: tuple[Destination, ...]) -> dict[str, S
     entries = [e for d in destinations for e in store.select(SECRET, BY_DESTINATION, d.name)]
     names = {name for d in destinations for name in d.secret_names}
     entries += [entry for name in names if (entry := store.entry(SECRET, name))]
-    return {view.name: view for view in (SecretView.of(entry.document) for entry in entries)}
+    return {view.name: view for view in (SecretView.of(entry) for entry in entries)}
 
 
 def _regions(store: Store) -> frozenset[str] | None:

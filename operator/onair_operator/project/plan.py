@@ -33,6 +33,7 @@ from onair_operator.destination.conflict import with_conflict
 from onair_operator.destination.events import destination_events
 from onair_operator.destination.program_destinations import DestinationRefusal, deliveries
 from onair_operator.destination.status import DeliveryState, destination_status
+from onair_operator.destination.token_expiry import expired_token, next_token_end_s
 from onair_operator.project.broadcast_state_machine import BroadcastStep, has_encoders, next_step
 from onair_operator.project.conditions import on_air_verdict, project_verdict
 from onair_operator.project.deliveries import streams_on_air
@@ -86,7 +87,7 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
         *_secrets(observed, now),
         *room_actions(observed, room, now),
         *show_previews(observed, room),
-        *_look_again(observed, step),
+        *_look_again(observed, step, now),
     ]
 
 
@@ -174,7 +175,8 @@ def _status_of(
     delivery: DeliveryState,
     now: dt.datetime,
 ) -> DestinationStatus:
-    status = destination_status(destination, program, delivery, now)
+    expired = expired_token(destination, observed.secrets, now)
+    status = destination_status(destination, program, delivery, now, expired)
     if observed.rivals_known_in_s:
         return status
     return with_conflict(destination, status, observed.rivals.get(destination.name), now)
@@ -229,8 +231,9 @@ def _secrets(observed: ObservedProject, now: dt.datetime) -> Iterator[Action]:
             yield DeleteSecret(secret.name, secret.uid)
 
 
-def _look_again(observed: ObservedProject, step: BroadcastStep) -> Iterator[Action]:
+def _look_again(observed: ObservedProject, step: BroadcastStep, now: dt.datetime) -> Iterator[Action]:
     for each in observed.invalid_destinations:
         yield Requeue(Key(DESTINATION, each.destination.name), 0.0)
-    if step.requeue_s is not None:
-        yield Requeue(Key(observed.project.kind, observed.project.name), max(0.05, step.requeue_s))
+    for wait_s in (step.requeue_s, next_token_end_s(observed.destinations, observed.secrets, now)):
+        if wait_s is not None:
+            yield Requeue(Key(observed.project.kind, observed.project.name), max(0.05, wait_s))

@@ -25,4 +25,4 @@ def observe(world: World, name: str) -> ObservedSecret | None:
     if not owners:
         return None
     in_use = any(world.store.entry(kind, owner) is not None for kind, owner in owners)
-    return ObservedSecret(SecretView.of(entry.document), in_use)
+    return ObservedSecret(SecretView.of(entry), in_use)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
 from onair_crds.contract.times import parse_time
-from onair_crds.shapes import Document
+from onair_crds.kube.store import Entry
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class SecretView:
     uid: str
     type: str
     created: dt.datetime
+    written: dt.datetime
+    """When its values were given: when a writer of them last wrote."""
     owners: tuple[str, ...] = ()
     destination: str | None = None
     """The destination that it was made for."""
@@ -35,13 +37,15 @@ class SecretView:
         return None if encoded is None else base64.b64decode(encoded).decode(errors="replace")
 
     @classmethod
-    def of(cls, document: Document) -> SecretView:
-        metadata = document["metadata"]
+    def of(cls, entry: Entry) -> SecretView:
+        document, metadata = entry.document, entry.metadata
+        created = parse_time(metadata["creationTimestamp"])
         return cls(
             name=metadata["name"],
             uid=metadata["uid"],
             type=document.get("type", "Opaque"),
-            created=parse_time(metadata["creationTimestamp"]),
+            created=created,
+            written=parse_time(entry.data_written) if entry.data_written else created,
             owners=tuple(owner["uid"] for owner in metadata.get("ownerReferences", [])),
             destination=metadata.get("labels", {}).get(DESTINATION_LABEL),
             data=document.get("data") or {},
