@@ -13,7 +13,7 @@ from onair_crds.resources.enums import ConnectState
 from onair_operator.destination.conflict import CONFLICTED
 from onair_operator.destination.incomplete_recording import missing_ms, with_recording
 from onair_operator.destination.program_destinations import KEPT_REASONS, DestinationRefusal
-from onair_operator.destination.token_expiry import EXPIRED
+from onair_operator.destination.storage_token import EXPIRED
 from onair_operator.specs.ready import Verdict, with_ready
 
 

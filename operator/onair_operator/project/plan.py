@@ -33,7 +33,7 @@ from onair_operator.destination.conflict import with_conflict
 from onair_operator.destination.events import destination_events
 from onair_operator.destination.program_destinations import DestinationRefusal, deliveries
 from onair_operator.destination.status import DeliveryState, destination_status
-from onair_operator.destination.token_expiry import expired_token, next_token_end_s
+from onair_operator.destination.storage_token import expired_token, next_token_end_s
 from onair_operator.project.broadcast_state_machine import BroadcastStep, has_encoders, next_step
 from onair_operator.project.conditions import on_air_verdict, project_verdict
 from onair_operator.project.deliveries import streams_on_air

@@ -8,7 +8,7 @@ from onair_crds.contract.push_addresses import SrtAddress
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.output import DeliverySession, Output
 from onair_encoder.publish.srt.connection import SrtConnection
-from onair_encoder.publish.srt.passphrase import checked_passphrase
+from onair_encoder.publish.srt.encryption import checked_passphrase
 from onair_encoder.publish.stream_session import OPEN_TIMEOUT_S, StreamSession
 
 MAX_REPORT_MS = 200.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.srt.passphrase import checked_passphrase
+from onair_encoder.publish.srt.encryption import checked_passphrase
 
 
 def test_a_passphrase_is_in_no_text() -> None:
