@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, IPvAnyNetwork
+from pydantic import AfterValidator, Field
 
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
-from onair_crds.contract.inside_addresses import InsideRules
+from onair_crds.contract.inside_addresses import InsideRules, Range
 from onair_crds.contract.page_network import may_be_of_rooms
 from onair_crds.contract.pod import COMPOSITOR_URL, DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH, SandboxMode
 from onair_crds.contract.redirect import REDIRECTED_HOSTS, RedirectedHost
@@ -76,7 +76,7 @@ class EncoderNetworkSettings(OperatorPart):
 
     rules: bool = True
     """Load them by an init container with the capability NET_ADMIN."""
-    name_servers: list[IPvAnyNetwork] = []
+    name_servers: list[Range] = []
     """Ranges of name servers, where the network turns a Service's address into a pod's before the rules."""
     room_udp_port: RoomPort = 0
     """Of audio and video of rooms; 0: none."""

@@ -33,6 +33,15 @@
 {{- end -}}
 {{- end }}
 
+{{/* Ranges as policies can except them, which is everything only by halves: {"ranges": [range]}. Argument: the range. */}}
+{{- define "onair.exceptions" -}}
+{{- $ranges := list . }}
+{{- if hasSuffix "/0" . }}
+{{- $ranges = contains ":" . | ternary (list "::/1" "8000::/1") (list "0.0.0.0/1" "128.0.0.0/1") }}
+{{- end }}
+{{- dict "ranges" $ranges | toJson }}
+{{- end }}
+
 {{/* What an IPv4 range is where IPv6 is translated to it (NAT64). Argument: the range. */}}
 {{- define "onair.nat64" -}}
 {{- $address := splitList "/" . | first | splitList "." }}

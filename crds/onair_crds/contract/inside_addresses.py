@@ -10,15 +10,20 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Annotated
 from urllib.parse import unquote, urlsplit
 
-from pydantic import ConfigDict
+from pydantic import BeforeValidator, ConfigDict
 
-from onair_crds.contract.inside_ranges import INSIDE_IPV4, INSIDE_IPV6, NAT64, Network
+from onair_crds.contract.inside_ranges import INSIDE_IPV4, INSIDE_IPV6, NAT64, Network, network_of
 from onair_crds.contract.wire_model import WireModel
 from onair_crds.name_lookups import SocketAddress, name_lookups
 
 Address = IPv4Address | IPv6Address
+Range = Annotated[
+    Network, BeforeValidator(lambda value: network_of(value) if isinstance(value, str) else value)
+]
+"""A network as people write it, who may give an address of it instead of its first."""
 
 INSIDE_LABELS = frozenset(("arpa", "cluster", "default", "home", "internal", "intranet", "lan")) | frozenset(
     ("local", "localdomain", "localhost", "pod", "private", "svc")
@@ -42,8 +47,8 @@ class InsideRules(WireModel):
     """False: every address is allowed."""
     allowed_hosts: tuple[str, ...] = ()
     """Hosts that are allowed wherever they lead: `name:port`, `name`, or `*.suffix` for all names below."""
-    allowed_ranges: tuple[Network, ...] = ()
-    refused_ranges: tuple[Network, ...] = ()
+    allowed_ranges: tuple[Range, ...] = ()
+    refused_ranges: tuple[Range, ...] = ()
     """Refused besides all that is not of the public internet, such as a cluster's own public ranges."""
 
     def refusal(self, url: str) -> str | None:

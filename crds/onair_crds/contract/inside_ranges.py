@@ -6,7 +6,7 @@ Uses only the standard library: a pod starts with it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ipaddress import IPv4Network, IPv6Network, collapse_addresses
+from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 
 Network = IPv4Network | IPv6Network
 
@@ -48,6 +48,15 @@ INSIDE_IPV6 = tuple(
     )
 )
 """Addresses that stand for IPv4 ones are within: NAT64, mapped ones, 6to4 and Teredo."""
+
+
+def network_of(text: str) -> Network:
+    """The network that a range is of, which may be written by any of its addresses; an address is one, too.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    return ip_network(text, strict=False)
 
 
 def nat64(networks: Iterable[Network]) -> list[IPv6Network]:

@@ -43,11 +43,29 @@ REDIS = r"rediss?://[^\s]+"
 RTMP = r"rtmps?://[^\s]+"
 WEBSOCKET = r"wss?://[^\s]+"
 SRT = r"srt://[^\s]+"
+OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+GROUP = "[0-9A-Fa-f]{1,4}"
+IPV4 = rf"{OCTET}(\.{OCTET}){{3}}"
+IPV6 = "|".join(
+    (
+        f"({GROUP}:){{7}}({GROUP}|:)",
+        f"::({GROUP}(:{GROUP}){{0,6}})?",
+        # With as many groups before the gap, those after it leave room for one
+        *(f"({GROUP}:){{{before}}}(:|(:{GROUP}){{1,{7 - before}}})" for before in range(1, 7)),
+    )
+)
 
 
 def matching(pattern: str) -> JsonSchema:
     """A string that matches a pattern as a whole."""
     return {"type": "string", "pattern": f"^{pattern}$"}
+
+
+def ranges(*, or_addresses: bool = False) -> JsonSchema:
+    """A list of ranges, which may be written by any of their addresses."""
+    times = "?" if or_addresses else ""
+    ipv4, ipv6 = f"{IPV4}(/(3[0-2]|[12]?[0-9])){times}", f"({IPV6})(/(12[0-8]|1[01][0-9]|[1-9]?[0-9])){times}"
+    return {"type": "array", "items": matching(f"({ipv4}|{ipv6})")}
 
 
 def strict(properties: JsonSchema, required: list[str] | None = None) -> JsonSchema:
@@ -93,7 +111,8 @@ DEFINITIONS: dict[str, JsonSchema] = {
     "host and port or empty": matching(r"(\S+:[0-9]+)?"),
     "map of strings": {"type": "object", "additionalProperties": {"type": "string"}},
     "list of strings": {"type": "array", "items": {"type": "string", "minLength": 1}},
-    "list of ranges": {"type": "array", "items": matching(r"[0-9A-Fa-f.:]+/[0-9]{1,3}")},
+    "list of ranges": ranges(),
+    "list of ranges or addresses": ranges(or_addresses=True),
     "list of hosts": {"type": "array", "items": matching(HOST)},
     "list of names": {"type": "array", "items": matching(DNS_NAME)},
     "list of regions": {

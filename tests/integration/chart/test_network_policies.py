@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ipaddress import ip_address, ip_network
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.helm import SHOWS, render
+from tests.support.control_plane import ControlPlane
+from tests.support.helm import NAMESPACE, SHOWS, kubectl, render, to_stable_text
 
 from onair_crds.contract.inside_addresses import Address, InsideRules
 from onair_crds.contract.inside_ranges import NAT64
@@ -120,3 +122,42 @@ def test_rooms_are_reached_at_their_ports_and_rules_can_be_added() -> None:
     assert rules[-1] == {"to": [{"ipBlock": {"cidr": "10.9.0.0/16"}}]}
     without = policies("--set", "rooms.enabled=false")["onair-encoder-egress"]["egress"]
     assert "30882" not in str(without)
+
+
+def test_the_api_server_takes_ranges_as_they_are_taken_of_values(
+    own_plane: ControlPlane, plane_client: httpx.Client
+) -> None:
+    plane_client.post("/api/v1/namespaces", json={"metadata": {"name": SHOWS}}).raise_for_status()
+    plane_client.post("/api/v1/namespaces", json={"metadata": {"name": NAMESPACE}}).raise_for_status()
+    allowed = '["10.20.1.5/16", "FD00:1::9/64"]'
+    refused = '["9.9.9.9/24", "2606:4700::1/32", "0.0.0.0/0", "1::/0"]'
+    turn = (
+        f'"turn": {{"enabled": true, "domain": "a.example", "tlsSecret": "a", "internalRanges": {refused}}}'
+    )
+    objects = render(
+        *("--set-json", f'inside={{"allowedRanges": {allowed}, "refusedRanges": {refused}}}'),
+        *("--set-json", f'rooms={{"media": {{"exposure": "NodePort"}}, {turn}}}'),
+    )
+    rendered = [each for each in objects if each["kind"] == "NetworkPolicy"]
+    assert {each["metadata"]["name"] for each in rendered} >= {"onair-encoder-egress", "onair-livekit"}
+    kubectl(own_plane, "create", "-f", "-", stdin=to_stable_text(rendered))
+    for each in rendered:
+        namespace, name = each["metadata"]["namespace"], each["metadata"]["name"]
+        path = f"/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies/{name}"
+        assert plane_client.get(path).status_code == 200, name
+
+
+def test_all_addresses_can_be_refused_but_for_ranges() -> None:
+    values = 'inside={"allowedRanges": ["9.0.0.0/8"], "refusedRanges": ["0.0.0.0/0", "::/0"]}'
+    spec = policies("--set-json", values)["onair-encoder-egress"]
+    reached = {each: reaches(spec, ip_address(each)) for each in ("9.9.9.9", "8.8.8.8", "2a00::1")}
+    assert reached == {"9.9.9.9": True, "8.8.8.8": False, "2a00::1": False}
+    blocks = [
+        to["ipBlock"]
+        for rule in spec["egress"]
+        for to in rule.get("to", [])
+        if "except" in to.get("ipBlock", {})
+    ]
+    assert len(blocks) == 3
+    for block in blocks:
+        assert all(ip_network(each) != ip_network(block["cidr"]) for each in block["except"])

@@ -78,6 +78,18 @@ FIXED = {
             "at '/inside/allowedRanges/0': 'fd00::1' does not match pattern",
         ),
         (
+            "inside.allowedRanges={10.20.1.5/64}",
+            "at '/inside/allowedRanges/0': '10.20.1.5/64' does not match pattern",
+        ),
+        (
+            "inside.refusedRanges={10.0.0.256/8}",
+            "at '/inside/refusedRanges/0': '10.0.0.256/8' does not match pattern",
+        ),
+        (
+            "encoder.network.nameServers={foo}",
+            "at '/encoder/network/nameServers/0': 'foo' does not match pattern",
+        ),
+        (
             "rooms.turn.internalRanges={10.0.0.1}",
             "at '/rooms/turn/internalRanges/0': '10.0.0.1' does not match",
         ),

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
-from onair_crds.contract.inside_ranges import Network
+from onair_crds.contract.inside_ranges import Network, network_of
 from onair_crds.contract.page_network import VARIABLE, PageNetwork
 from onair_crds.contract.pod import HOST_ADDRESSES_VARIABLE
 from onair_crds.runtime.stderr_log import log
@@ -98,7 +98,7 @@ async def _addresses(host: str) -> list[str]:
 
 def _networks(field: str, ranges: Iterable[str]) -> tuple[Network, ...]:
     try:
-        return tuple(ip_network(each) for each in ranges)
+        return tuple(network_of(each) for each in ranges)
     except ValueError as error:
         raise ValueError(f"{field}: {error}") from error
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from onair_crds.contract.inside_addresses import EVERYWHERE, InsideAddress, InsideRules, literal_address
 from onair_crds.contract.inside_ranges import NAT64
@@ -73,6 +74,16 @@ def test_ranges_can_be_allowed_and_refused_and_allowed_ones_come_first() -> None
     }
     assert allowed == {"10.1.2.3": True, "10.2.0.1": False, "9.9.9.9": True, "9.9.9.8": False}
     assert not rules.allows(ip_address("2606:4700::1111"))
+
+
+def test_a_range_may_be_written_by_any_of_its_addresses() -> None:
+    rules = InsideRules.model_validate_json(
+        '{"allowedRanges": ["10.20.1.5/16", "fd00:1::9/64"], "refusedRanges": ["9.9.9.9/8"]}'
+    )
+    assert rules.allowed_ranges == (ip_network("10.20.0.0/16"), ip_network("fd00:1::/64"))
+    assert rules.refused_ranges == (ip_network("9.0.0.0/8"),)
+    with pytest.raises(ValidationError, match="allowedRanges"):
+        InsideRules.model_validate_json('{"allowedRanges": ["10.20.1.5/64"]}')
 
 
 @pytest.mark.parametrize(
