@@ -21,6 +21,9 @@
 {{- if or .Values.redis.url .Values.redis.urlSecret.name -}}
 {{- fail "redis.url: conflicts with the built-in Redis: set redis.enabled to false" -}}
 {{- end -}}
+{{- if .Values.redis.caSecret.name -}}
+{{- fail "redis.caSecret: is of an existing Redis; the built-in one has its CA's certificate in redis.tls.secret" -}}
+{{- end -}}
 {{ not (empty .Values.redis.tls.secret) | ternary "rediss" "redis" }}://onair-redis.{{ .Release.Namespace }}.svc:6379/0
 {{- else -}}
 {{- if and .Values.redis.url .Values.redis.urlSecret.name -}}
@@ -28,6 +31,9 @@
 {{- end -}}
 {{- if not (or .Values.redis.url .Values.redis.urlSecret.name) -}}
 {{- fail "redis.url: must name an existing Redis, or redis.urlSecret a Secret with its URL, as redis.enabled is false" -}}
+{{- end -}}
+{{- if and .Values.redis.caSecret.name (hasPrefix "redis://" .Values.redis.url) -}}
+{{- fail "redis.caSecret: needs a rediss:// URL, as there is no TLS with redis.url" -}}
 {{- end -}}
 {{ .Values.redis.url }}
 {{- end -}}

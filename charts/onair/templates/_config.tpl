@@ -156,6 +156,8 @@ redis:
   {{- if .Values.redis.enabled }}
   passwordFile: /run/onair/redis/password
   caFile: {{ .Values.redis.tls.secret | empty | ternary nil "/etc/onair-redis-tls/ca.crt" | toJson }}
+  {{- else if .Values.redis.caSecret.name }}
+  caFile: /etc/onair-redis-tls/ca.crt
   {{- end }}
 logLevel: {{ .Values.api.logLevel }}
 {{- end }}

@@ -95,6 +95,11 @@ FIXED = {
         ),
         ("redis.url=localhost:6379", "at '/redis/url': 'localhost:6379' does not match pattern"),
         ("redis.enabled=false", "redis.url: must name an existing Redis, or redis.urlSecret a Secret"),
+        ("redis.caSecret.name=ca", "redis.caSecret: is of an existing Redis"),
+        (
+            "redis.enabled=false,redis.url=redis://mine,redis.caSecret.name=ca",
+            "redis.caSecret: needs a rediss:// URL",
+        ),
         ("encoder.maxWidth=3842", "at '/encoder/maxWidth': maximum: got 3,842, want 3,840"),
         ("encoder.maxHeight=2162", "at '/encoder/maxHeight': maximum: got 2,162, want 2,160"),
         ("redis.url=redis://mine", "redis.url: conflicts with the built-in Redis"),
@@ -271,6 +276,20 @@ def test_a_redis_url_in_a_secret_is_not_copied_into_the_configmap() -> None:
     (item,) = volume["secret"]["items"]
     assert (volume["secret"]["secretName"], item["key"]) == ("mine", "url")
     assert configured == {"url": None, "urlFile": f"{mount['mountPath']}/{item['path']}"}
+
+
+@pytest.mark.parametrize("address", ["redis.url=rediss://mine", "redis.urlSecret.name=mine"])
+def test_an_existing_redis_is_verified_with_the_certificate_of_its_own_authority(address: str) -> None:
+    options = f"redis.enabled=false,{address},redis.caSecret.name=authority,redis.caSecret.key=pem"
+    objects = render("--set", options)
+    pod = named(objects, "Deployment", "onair-api")["spec"]["template"]["spec"]
+    configured = yaml.safe_load(named(objects, "ConfigMap", "onair-api")["data"]["config.yaml"])["redis"]
+    (volume,) = [each for each in pod["volumes"] if each.get("secret", {}).get("secretName") == "authority"]
+    (mount,) = [each for each in pod["containers"][0]["volumeMounts"] if each["name"] == volume["name"]]
+    (item,) = volume["secret"]["items"]
+    assert item["key"] == "pem"
+    assert configured["caFile"] == f"{mount['mountPath']}/{item['path']}"
+    assert "passwordFile" not in configured
 
 
 def test_no_secret_is_in_an_environment() -> None:
