@@ -100,9 +100,10 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* PodDisruptionBudget of a component with more than one replica: a drain evicts one pod at a time. */}}
+{{/* PodDisruptionBudget of a component that may have more than one replica: a drain evicts one pod at a time. */}}
 {{- define "onair.disruptionBudget" -}}
-{{- if gt (int (index .root.Values .component).replicas) 1 }}
+{{- $replicas := (index .root.Values .component).replicas }}
+{{- if or (kindIs "invalid" $replicas) (gt (int $replicas) 1) }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget

@@ -1,7 +1,7 @@
 """Generates the chart's README.md and values.schema.json from values.yaml, and copies files into the chart.
 
 The comment above a key documents it; brackets at its end state the allowed values, as `[0..50]`,
-`[one of A, B]` or the name of a definition below.
+`[0..50 or null]`, `[one of A, B]` or the name of a definition below.
 """
 
 import json
@@ -69,13 +69,20 @@ def ranges(*, or_addresses: bool = False) -> JsonSchema:
 
 
 def strict(properties: JsonSchema, required: list[str] | None = None) -> JsonSchema:
-    """An object with exactly these members; all are required unless `required` names fewer."""
+    """An object with exactly these members; all that are never null are required, or what `required` names."""
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": list(properties) if required is None else required,
+        # Helm removes a value that is null
+        "required": [name for name, each in properties.items() if not _may_be_null(each)]
+        if required is None
+        else required,
         "properties": properties,
     }
+
+
+def _may_be_null(schema: JsonSchema) -> bool:
+    return "null" in schema.get("type", ())
 
 
 QUANTITIES: JsonSchema = {
@@ -172,6 +179,7 @@ DEFINITIONS: dict[str, JsonSchema] = {
         ),
     },
 }
+OR_NULL = " or null"
 RANGE = re.compile(r"(?P<number>number )?(?P<least>-?[0-9.]+?)?\.\.(?P<most>-?[0-9.]+)?")
 
 
@@ -226,11 +234,14 @@ def schema_of_rule(rule: str) -> JsonSchema:
     """Parses the text between the brackets into a schema."""
     if rule in DEFINITIONS:
         return {"$ref": f"#/definitions/{slug(rule)}"}
+    if rule.endswith(OR_NULL):
+        schema = schema_of_rule(rule.removesuffix(OR_NULL))
+        return {**schema, "type": [schema["type"], "null"]}
     if rule.startswith("one of "):
         return {"type": "string", "enum": rule.removeprefix("one of ").split(", ")}
     if bounds := RANGE.fullmatch(rule):
         number = float if bounds["number"] else int
-        schema: JsonSchema = {"type": "number" if bounds["number"] else "integer"}
+        schema = {"type": "number" if bounds["number"] else "integer"}
         if bounds["least"]:
             schema["minimum"] = number(bounds["least"])
         if bounds["most"]:

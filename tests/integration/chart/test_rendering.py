@@ -244,6 +244,16 @@ def test_what_serves_shows_survives_the_loss_of_a_node_by_default(name: str) -> 
     }
 
 
+def test_an_autoscaler_may_decide_how_many_serve_the_http_interface() -> None:
+    objects = render("--set", "api.replicas=null")
+    assert "replicas" not in named(objects, "Deployment", "onair-api")["spec"]
+    assert named(objects, "PodDisruptionBudget", "onair-api")["spec"]["maxUnavailable"] == 1
+    none = render("--set", "api.replicas=0")
+    assert named(none, "Deployment", "onair-api")["spec"]["replicas"] == 0
+    budgets = {o["metadata"]["name"] for o in none if o["kind"] == "PodDisruptionBudget"}
+    assert "onair-api" not in budgets
+
+
 def pod_labels(deployment: Document) -> Document:
     labels: Document = deployment["spec"]["template"]["metadata"]["labels"]
     return labels
