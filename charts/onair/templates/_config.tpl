@@ -5,6 +5,13 @@
 {{- fail "operator.leaderElection.renewIntervalSeconds: must be at most a third of leaseDurationSeconds, or one late renewal loses the lease" }}
 {{- end }}
 {{- end -}}
+{{- $regions := list }}
+{{- range .Values.regions }}
+{{- if has .name $regions }}
+{{- fail (printf "regions: %q is there twice, and names must differ" .name) }}
+{{- end }}
+{{- $regions = append $regions .name }}
+{{- end -}}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
 keysNamespace: {{ include "onair.keysNamespace" . | quote }}

@@ -7,6 +7,11 @@
 {{ $image.repository }}:{{ $tag }}
 {{- end }}
 
+{{/* Annotations of pods, which restart when their configuration changes. */}}
+{{- define "onair.podAnnotations" -}}
+{{- merge (dict "checksum/config" (.config | sha256sum | trunc 16)) .values.podAnnotations | toYaml }}
+{{- end }}
+
 {{/* Security contexts of every pod and container: unprivileged, with a read-only root file system. */}}
 {{- define "onair.podSecurity" -}}
 runAsNonRoot: true

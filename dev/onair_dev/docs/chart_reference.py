@@ -69,7 +69,7 @@ def ranges(*, or_addresses: bool = False) -> JsonSchema:
 
 
 def strict(properties: JsonSchema, required: list[str] | None = None) -> JsonSchema:
-    """An object with exactly these members; all that are never null are required, or what `required` names."""
+    """An object with exactly these members; all that are never null are required, or those of `required`."""
     return {
         "type": "object",
         "additionalProperties": False,

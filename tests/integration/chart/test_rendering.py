@@ -4,13 +4,27 @@
 """
 
 import difflib
+import json
 import os
 import re
+from collections.abc import Hashable
 from pathlib import Path
 
 import pytest
 import yaml
-from tests.support.helm import CHART, RELEASE, ROOT, SHOWS, HelmError, helm, named, render, to_stable_text
+from tests.support.helm import (
+    CHART,
+    NAMESPACE,
+    RELEASE,
+    ROOT,
+    SHOWS,
+    HelmError,
+    helm,
+    named,
+    render,
+    template,
+    to_stable_text,
+)
 
 from onair_crds.resources.kinds import KINDS
 from onair_crds.schema.definition_generator import custom_resource_definition
@@ -110,6 +124,35 @@ def pod_template(name: str, *options: str) -> Document:
 def test_pods_restart_when_their_own_configuration_changes() -> None:
     assert pod_template("onair-operator") != pod_template("onair-operator", "--set", "broadcast.maxLosses=7")
     assert pod_template("onair-api") != pod_template("onair-api", "--set", "api.tokens.issuer=us")
+
+
+class OneValuePerKey(yaml.CSafeLoader):
+    """Refuses a key that is written twice, of which one value would be lost, as strict clients do."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        if len(keys) != len(set(keys)):
+            raise yaml.constructor.ConstructorError(None, None, f"twice: {keys}", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def test_a_chart_label_or_annotation_that_is_overridden_is_there_once() -> None:
+    labels = ("app.kubernetes.io/part-of", "pod-security.kubernetes.io/enforce")
+    pods = ("api", "operator", "ingest", "rooms", "mediamtx")
+    values = {each: {"podAnnotations": {"checksum/config": "mine", "team": "live"}} for each in pods}
+    values["showNamespace"] = {"labels": dict.fromkeys(labels, "mine")}
+    options = [word for name, each in values.items() for word in ("--set-json", f"{name}={json.dumps(each)}")]
+    objects = [o for o in yaml.load_all(template(NAMESPACE, tuple(options)), OneValuePerKey) if o]
+    overridden = named(objects, "Namespace", SHOWS)["metadata"]["labels"]
+    assert {each: overridden[each] for each in labels} == dict.fromkeys(labels, "mine")
+    assert overridden["app.kubernetes.io/instance"] == RELEASE
+    default = {(o["kind"], o["metadata"]["name"]): o for o in render() if o["kind"] in WORKLOADS}
+    annotated = 0
+    for key, was in default.items():
+        before = was["spec"]["template"]["metadata"].get("annotations", {})
+        now = named(objects, *key)["spec"]["template"]["metadata"].get("annotations", {})
+        annotated += now == {**before, "team": "live"}
+    assert annotated == len(pods)
 
 
 def test_pods_do_not_restart_when_another_configuration_changes() -> None:

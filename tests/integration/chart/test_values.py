@@ -120,6 +120,12 @@ def test_an_invalid_value_is_rejected_with_its_path(option: str, message: str) -
     assert message in str(rejection.value)
 
 
+def test_regions_have_different_names() -> None:
+    region = {"name": "eu", "latitude": 1, "longitude": 2}
+    with pytest.raises(HelmError, match='regions: "eu" is there twice'):
+        render("--set-json", f"regions={json.dumps([region, {**region, 'latitude': 3}])}")
+
+
 def test_generated_files_are_fresh() -> None:
     check = [sys.executable, "-m", "onair_dev", "chart", "--check"]
     result = subprocess.run(check, capture_output=True, text=True, check=False)
