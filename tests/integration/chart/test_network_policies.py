@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address, ip_network
+from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.control_plane import ControlPlane
-from tests.support.helm import NAMESPACE, SHOWS, kubectl, render, to_stable_text
+from tests.support.helm import NAMESPACE, ROOT, SHOWS, kubectl, named, render, to_stable_text
 
 from onair_crds.contract.inside_addresses import Address, InsideRules
 from onair_crds.contract.inside_ranges import NAT64
@@ -122,6 +125,21 @@ def test_rooms_are_reached_at_their_ports_and_rules_can_be_added() -> None:
     assert rules[-1] == {"to": [{"ipBlock": {"cidr": "10.9.0.0/16"}}]}
     without = policies("--set", "rooms.enabled=false")["onair-encoder-egress"]["egress"]
     assert "30882" not in str(without)
+
+
+def test_the_documented_exception_is_one_for_destinations_pages_and_policies(tmp_path: Path) -> None:
+    page = (ROOT / "docs/reference/destinations.md").read_text()
+    (example,) = re.findall(r"```yaml\n(inside:.*?)```", page, re.DOTALL)
+    values = tmp_path / "values.yaml"
+    values.write_text(example)
+    objects = render("-f", str(values))
+    (egress,) = [o for o in objects if o["metadata"]["name"] == "onair-encoder-egress"]
+    assert egress["spec"]["egress"][-1] == yaml.safe_load(example)["networkPolicy"]["encoderEgress"][0]
+    operator = yaml.safe_load(named(objects, "ConfigMap", "onair-operator")["data"]["config.yaml"])
+    rules = InsideRules.model_validate(operator["inside"])
+    assert rules.refusal("rtmp://rtmp.media.svc/live/a") is None
+    (host,) = yaml.safe_load(example)["inside"]["allowedHosts"]
+    assert not host.startswith("*"), "pages reach nothing by a suffix"
 
 
 def test_the_api_server_takes_ranges_as_they_are_taken_of_values(
