@@ -26,7 +26,8 @@
 {{- end }}
 
 {{/*
-Services that publishers come by, that of all regions first: {"services": [{name, region}]}.
+Services that publishers come by, those of all regions first: {"services": [{name, region, protocol}]}; `protocol` is
+that of all their ports, and empty where they have those of both.
 */}}
 {{- define "onair.ingestServices" -}}
 {{- $services := empty .Values.ingest.existing.apiUrl | ternary (list (dict "name" "onair-ingest" "region" "")) list }}
@@ -46,6 +47,24 @@ Services that publishers come by, that of all regions first: {"services": [{name
 {{- $services = append $services . }}
 {{- end }}
 {{- end }}
+{{- if and $services .Values.ingest.service.perProtocol }}
+{{- if eq .Values.ingest.service.type "ClusterIP" }}
+{{- fail "ingest.service.perProtocol: not with the type ClusterIP, which has both protocols at one address" }}
+{{- end }}
+{{- $split := list }}
+{{- $names := list }}
+{{- range $service := $services }}
+{{- range $protocol, $suffix := dict "TCP" "" "UDP" "-srt" }}
+{{- $name := print $service.name $suffix }}
+{{- if has $name $names }}
+{{- fail (printf "ingest.service.perProtocol: two Services would have the name %s, so a region must have another name" $name) }}
+{{- end }}
+{{- $names = append $names $name }}
+{{- $split = append $split (merge (dict "protocol" $protocol "name" $name) $service) }}
+{{- end }}
+{{- end }}
+{{- $services = $split }}
+{{- end }}
 {{- dict "services" $services | toJson }}
 {{- end }}
 
@@ -58,7 +77,14 @@ cluster they are known by their names.
 {{- if or $given (not .Values.ingest.enabled) (eq .Values.ingest.service.type "ClusterIP") -}}
 {"services": []}
 {{- else -}}
-{{ include "onair.ingestServices" . }}
+{{- $services := list }}
+{{- $given := dict "TCP" .Values.ingest.rtmp.baseUrl "UDP" .Values.ingest.srt.baseUrl }}
+{{- range (include "onair.ingestServices" . | fromJson).services }}
+{{- if not (get $given (.protocol | default "")) }}
+{{- $services = append $services (omit . "protocol") }}
+{{- end }}
+{{- end }}
+{{- dict "services" $services | toJson }}
 {{- end -}}
 {{- end }}
 

@@ -114,6 +114,18 @@ def test_each_region_has_a_service_of_its_own_by_value(tmp_path: Path) -> None:
             ),
             "ingest.service.perRegion: a region cannot be named gateways",
         ),
+        (("ingest.service.perProtocol=true",), "ingest.service.perProtocol: not with the type ClusterIP"),
+        (
+            (
+                "ingest.service.type=LoadBalancer",
+                "ingest.service.perProtocol=true",
+                "ingest.service.perRegion=true",
+                "regions[0].name=srt",
+                "regions[0].latitude=1",
+                "regions[0].longitude=1",
+            ),
+            "ingest.service.perProtocol: two Services would have the name onair-ingest-srt",
+        ),
     ],
 )
 def test_services_of_regions_that_cannot_work_are_refused(options: tuple[str, ...], message: str) -> None:
@@ -131,6 +143,79 @@ EXISTING = {
     "rtmp": {"baseUrl": "rtmp://media.example/live"},
     "srt": {"baseUrl": "srt://media.example:8890"},
 }
+
+
+def of_ingest(objects: list[Document]) -> dict[str, Document]:
+    """The Services that publishers come by, by name."""
+    found = {o["metadata"]["name"]: o["spec"] for o in objects if o["kind"] == "Service"}
+    return {name: spec for name, spec in found.items() if {"rtmp", "srt"} & set(port_names(spec))}
+
+
+BALANCERS = ("--set", "ingest.service.type=LoadBalancer,ingest.service.perProtocol=true")
+
+
+def test_a_balancer_of_one_protocol_has_a_service_of_its_own() -> None:
+    objects = render(*BALANCERS, "--set", "ingest.rtmp.tlsSecret=tls,mediamtx.enabled=false")
+    services = of_ingest(objects)
+    assert {name: port_names(spec) for name, spec in services.items()} == {
+        "onair-ingest": ["rtmp", "rtmps"],
+        "onair-ingest-srt": ["srt"],
+    }
+    for spec in services.values():
+        assert spec["type"] == "LoadBalancer"
+        assert len({port["protocol"] for port in spec["ports"]}) == 1
+    assert services["onair-ingest"]["selector"] == services["onair-ingest-srt"]["selector"]
+    assert configured(objects, "operator")["services"] == [
+        {"name": "onair-ingest", "region": ""},
+        {"name": "onair-ingest-srt", "region": ""},
+    ]
+    (rights,) = (
+        rule["resourceNames"]
+        for o in objects
+        if o["kind"] == "Role" and o["metadata"]["namespace"] == NAMESPACE
+        for rule in o["rules"]
+        if rule["resources"] == ["services"]
+    )
+    assert rights == ["onair-ingest", "onair-ingest-srt"]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("rtmp.baseUrl=rtmp://a/live", "onair-ingest-srt"), ("srt.baseUrl=srt://a:1", "onair-ingest")],
+)
+def test_no_service_is_looked_for_whose_protocol_has_an_address(given: str, found: str) -> None:
+    objects = render(*BALANCERS, "--set", f"ingest.{given}")
+    assert [each["name"] for each in configured(objects, "operator")["services"]] == [found]
+
+
+def test_services_of_protocols_are_of_each_region(tmp_path: Path) -> None:
+    regions = [{"name": name, "latitude": 50, "longitude": 8} for name in ("eu", "us")]
+    values = tmp_path / "values.json"
+    service = {"type": "NodePort", "perRegion": True, "perProtocol": True}
+    values.write_text(
+        json.dumps({"regions": regions, "ingest": {"service": service}, "mediamtx": {"enabled": False}})
+    )
+    objects = render("-f", values)
+    services = of_ingest(objects)
+    wanted = {each["name"]: each["region"] for each in configured(objects, "operator")["services"]}
+    assert list(services) == list(wanted)
+    assert wanted == {
+        "onair-ingest": "",
+        "onair-ingest-srt": "",
+        "onair-ingest-eu": "eu",
+        "onair-ingest-eu-srt": "eu",
+        "onair-ingest-us": "us",
+        "onair-ingest-us-srt": "us",
+    }
+    for name, region in wanted.items():
+        assert port_names(services[name]) == (["srt"] if name.endswith("-srt") else ["rtmp"])
+        selected = [
+            o["metadata"]["name"]
+            for o in objects
+            if o["kind"] == "StatefulSet"
+            and services[name]["selector"].items() <= o["spec"]["template"]["metadata"]["labels"].items()
+        ]
+        assert selected == ([f"onair-ingest-{region}"] if region else ["onair-ingest-eu", "onair-ingest-us"])
 
 
 def test_an_existing_server_has_a_gateway_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
