@@ -17,7 +17,7 @@ from onair_crds.shapes import Document
 from onair_operator.cluster import ingest_addresses
 from onair_operator.settings import IngestServiceSettings, IngestSettings
 
-PORTS = [
+PORTS: list[Document] = [
     {"name": "rtmp", "port": 1935},
     {"name": "rtmps", "port": 1936},
     {"name": "srt", "port": 8890, "protocol": "UDP"},
@@ -30,7 +30,10 @@ def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def make_service(
-    operated_namespace: OperatedNamespace, type_: str, name: str = "onair-ingest"
+    operated_namespace: OperatedNamespace,
+    type_: str,
+    name: str = "onair-ingest",
+    ports: list[Document] = PORTS,
 ) -> Document:
     return await operated_namespace.client.create(
         SERVICES,
@@ -39,7 +42,7 @@ async def make_service(
             "apiVersion": "v1",
             "kind": "Service",
             "metadata": {"name": name},
-            "spec": {"type": type_, "ports": PORTS, "selector": {"app": "ingest"}},
+            "spec": {"type": type_, "ports": ports, "selector": {"app": "ingest"}},
         },
     )
 
@@ -71,6 +74,26 @@ async def kept(operated_namespace: OperatedNamespace, rtmp: str) -> FoundAddress
         return found if found and rtmp in [each.base_url for each in found.endpoints] else None
 
     return await until(check, f"{rtmp} is kept")
+
+
+async def test_addresses_of_services_of_one_protocol_each_are_put_together(
+    operated_namespace: OperatedNamespace,
+) -> None:
+    names = {"onair-ingest": PORTS[:2], "onair-ingest-srt": PORTS[2:]}
+    for number, (name, ports) in enumerate(names.items(), 7):
+        await make_service(operated_namespace, "LoadBalancer", name, ports)
+        await balance(operated_namespace, name, ip=f"192.0.2.{number}")
+    async with GatewayServer().running() as server:
+        services = [IngestServiceSettings(name=name) for name in names]
+        split = IngestSettings(gateways=[server.settings], services=services)
+        async with operated_namespace.operator(ingest=split):
+            found = await kept(operated_namespace, "rtmp://192.0.2.7:1935/live")
+    assert found.missing == ""
+    assert [each.base_url for each in found.endpoints] == [
+        "rtmp://192.0.2.7:1935/live",
+        "rtmps://192.0.2.7:1936/live",
+        "srt://192.0.2.8:8890",
+    ]
 
 
 async def test_the_address_of_a_load_balancer_reaches_sources_whenever_it_changes(
