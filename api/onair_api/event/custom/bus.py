@@ -125,8 +125,7 @@ class EventBus:
         channel.listeners += 1
         if channel.idle_since < 0 and self._link:
             channel.idle_since = 0.0
-            with contextlib.suppress(RedisError, OSError):  # the loop that reads meets the same error
-                await self._link.subscribe([scripts.CHANNEL.format(user_id)])
+            self._link.subscribe([scripts.CHANNEL.format(user_id)])
         if not self.connected and not channel.live.is_set():
             return False
         with contextlib.suppress(TimeoutError):
@@ -160,10 +159,8 @@ class EventBus:
             channel = self._channels.pop(name)
             if channel.epoch:
                 self._buffer.forget(_source(name, channel.epoch))
-        for name in unused:  # unless it has come to be in use again
-            if self._link and name not in self._channels:
-                with contextlib.suppress(RedisError, OSError):
-                    await self._link.unsubscribe(name)
+            if self._link:
+                self._link.unsubscribe(name)
 
     async def run(self) -> None:
         """Listens until it is cancelled, and reconnects with a backoff."""
@@ -191,7 +188,7 @@ class EventBus:
             await link.connect()
             self._link = link
             REDIS_CONNECTED.inc()
-            await link.subscribe(self._channels)
+            link.subscribe(self._channels)
             log.info("redis.connected", channels=len(self._channels))
             async for kind, name, text in link.messages():
                 channel = self._channels.get(name)

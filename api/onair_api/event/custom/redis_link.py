@@ -3,7 +3,8 @@
 redis-py's own PubSub reconnects silently and loses what came meanwhile, so this
 uses its connection directly: any failure ends the link, and the caller opens a
 new one. A blackholed connection gives no error: the link sends pings, and fails
-when nothing arrives.
+when nothing arrives. What is sent is queued, as writing ends only once the peer
+takes it: neither who subscribes nor the watch for silence waits for that.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class RedisLink:
     def __init__(self, pool: ConnectionPool) -> None:
         options = {**pool.connection_kwargs, "socket_timeout": None}  # a quiet channel is no failure
         self._connection: AbstractConnection = pool.connection_class(**options)
-        self._received_at = 0.0
+        self._transport: asyncio.WriteTransport | None = None
+        self._unsent: list[tuple[str, ...]] = []
+        self._to_send = asyncio.Event()
 
     async def connect(self) -> None:
         """Opens the connection.
@@ -40,15 +43,16 @@ class RedisLink:
         """
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             await self._connection.connect()  # type: ignore[no-untyped-call]
-        self._received_at = time.monotonic()
+        writer = self._connection._writer  # noqa: SLF001 - only its transport can be aborted
+        self._transport = writer.transport if writer else None
 
-    async def subscribe(self, channels: Iterable[str]) -> None:
+    def subscribe(self, channels: Iterable[str]) -> None:
         """The response comes among the messages, as `subscribe`."""
         if names := list(channels):
-            await self._connection.send_command("SUBSCRIBE", *names, check_health=False)
+            self._send("SUBSCRIBE", *names)
 
-    async def unsubscribe(self, channel: str) -> None:
-        await self._connection.send_command("UNSUBSCRIBE", channel, check_health=False)
+    def unsubscribe(self, channel: str) -> None:
+        self._send("UNSUBSCRIBE", channel)
 
     async def messages(self) -> AsyncIterator[tuple[str, str, bytes]]:
         """Kind (`message`, `subscribe`), channel and text, until something fails.
@@ -56,30 +60,56 @@ class RedisLink:
         Raises:
             RedisError, OSError: the connection broke, or nothing arrived for `READ_TIMEOUT_S`.
         """
-        reading: asyncio.Future[list[bytes]] | None = None
-        pinged = 0.0
+        writing = asyncio.ensure_future(self._write())
+        reading = asyncio.ensure_future(self._read())
+        pinged = silent_s = 0.0
         try:
             while True:
-                reading = reading or asyncio.ensure_future(self._read())
                 now = time.monotonic()
                 if now - pinged >= PING_INTERVAL_S:
                     pinged = now
-                    await self._connection.send_command("PING", check_health=False)
-                done, _ = await asyncio.wait({reading}, timeout=PING_INTERVAL_S)
-                if done:
+                    self._send("PING")
+                await asyncio.wait(
+                    {reading, writing}, timeout=PING_INTERVAL_S, return_when=asyncio.FIRST_COMPLETED
+                )
+                if reading.done():
                     kind, channel, *rest = reading.result()
-                    reading = None
-                    self._received_at = time.monotonic()
+                    reading = asyncio.ensure_future(self._read())
+                    silent_s = 0.0
                     yield kind.decode(), channel.decode(), rest[0] if rest and kind == b"message" else b""
-                elif time.monotonic() - self._received_at > READ_TIMEOUT_S:
-                    raise Unresponsive(f"Redis has sent nothing for {READ_TIMEOUT_S:g} s")
+                elif writing.done():
+                    writing.result()
+                else:
+                    # Not by the clock: while this process is held up, what has arrived is not read either
+                    silent_s += PING_INTERVAL_S
+                    if silent_s > READ_TIMEOUT_S:
+                        raise Unresponsive(f"Redis has sent nothing for {READ_TIMEOUT_S:g} s")
         finally:
-            if reading:
-                reading.cancel()
-                await asyncio.gather(reading, return_exceptions=True)
+            self._abort()
+            for task in (reading, writing):
+                task.cancel()
+            await asyncio.gather(reading, writing, return_exceptions=True)
 
     async def close(self) -> None:
+        self._abort()
         await self._connection.disconnect(nowait=True)
+
+    def _abort(self) -> None:
+        """Ends the connection at once: closing it would wait until all that was written is taken."""
+        if self._transport:
+            self._transport.abort()
+
+    def _send(self, *command: str) -> None:
+        self._unsent.append(command)
+        self._to_send.set()
+
+    async def _write(self) -> None:
+        while True:
+            await self._to_send.wait()
+            self._to_send.clear()
+            commands, self._unsent = self._unsent, []
+            for command in commands:
+                await self._connection.send_command(*command, check_health=False)
 
     async def _read(self) -> list[bytes]:
         response = await self._connection.read_response(disable_decoding=True, timeout=None)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 import redis.exceptions
+from tests.support.waiting import until
 
 from onair_api.event.custom import bus as bus_module
-from onair_api.event.custom import scripts
+from onair_api.event.custom import redis_link, scripts
 from onair_api.event.custom.bus import EventBus
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.settings import EventSettings, RedisSettings
@@ -19,26 +21,27 @@ RECENT: tuple[bytes, int, int, list[bytes], list[int]] = (b"epoch", 7, 0, [], []
 """What Redis has of a channel: its epoch, its last number, and no events."""
 
 
+def bus_of(url: str) -> EventBus:
+    return EventBus(RedisSettings(url=url), EventSettings(), ReplayBuffer(60, 100, 10**6), lambda _: None)
+
+
 @pytest.fixture
 def bus() -> EventBus:
-    settings = RedisSettings(url="redis://127.0.0.1:1")
-    return EventBus(settings, EventSettings(), ReplayBuffer(60, 100, 10**6), lambda _: None)
+    return bus_of("redis://127.0.0.1:1")
 
 
 class StandInLink:
-    """A connection to Redis that takes what is sent once that is allowed."""
+    """A connection to Redis."""
 
     def __init__(self) -> None:
         self.subscribed: set[str] = set()
-        self.reads = asyncio.Event()
         self.closed = 0
 
-    async def subscribe(self, names: list[str]) -> None:
+    def subscribe(self, names: list[str]) -> None:
         self.subscribed.update(names)
 
-    async def unsubscribe(self, name: str) -> None:
+    def unsubscribe(self, name: str) -> None:
         self.subscribed.discard(name)
-        await self.reads.wait()
 
     async def close(self) -> None:
         self.closed += 1
@@ -49,6 +52,20 @@ def redis_responds(bus: EventBus, monkeypatch: pytest.MonkeyPatch) -> None:
         return RECENT
 
     monkeypatch.setattr(bus, "_recent", recent)
+
+
+@pytest.fixture
+async def silent_redis() -> AsyncIterator[str]:
+    """The URL of a server that goes silent, and reads nothing more, once a client subscribes."""
+
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while b"SUBSCRIBE" not in (received := await reader.read(1 << 16)):
+            writer.write(b"+OK\r\n" * received.count(b"SETINFO") + b":0\r\n" * received.count(b"DEL"))
+        await asyncio.Event().wait()
+
+    server = await asyncio.start_server(respond, "127.0.0.1", 0)
+    yield f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    server.close()
 
 
 def channel_of(user: str) -> str:
@@ -62,6 +79,23 @@ async def loaded(bus: EventBus, *users: str) -> None:
     for name in map(channel_of, users):
         bus._load(name, bus._channels[name])
     await asyncio.gather(*bus._loading, *listening)
+
+
+async def test_silence_is_noticed_while_more_is_written_than_is_taken(
+    silent_redis: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_link, "PING_INTERVAL_S", 0.05)
+    monkeypatch.setattr(redis_link, "READ_TIMEOUT_S", 0.2)
+    bus = bus_of(silent_redis)
+    listening = asyncio.create_task(bus.run())
+    await until(lambda: bus.connected, "it is connected")
+    transport = bus._link._connection._writer.transport  # type: ignore[union-attr]
+    async with asyncio.timeout(10):
+        opened = await asyncio.gather(*(bus.acquire(f"{each}" * 1_000_000) for each in range(10, 30)))
+    assert not any(opened)
+    await until(lambda: transport.is_closing() and not transport.get_write_buffer_size(), "it is given up")
+    listening.cancel()
+    await bus.stop()
 
 
 async def test_it_connects_again_where_idle_connections_do_not_close_in_time(
@@ -137,7 +171,6 @@ async def test_a_channel_that_is_listened_to_again_while_others_are_left_stays(
     await asyncio.sleep(0)
     listening = asyncio.create_task(bus.acquire("bert"))
     await asyncio.sleep(0)
-    link.reads.set()
     await asyncio.gather(sweeping, listening)
     assert link.subscribed == {channel_of("bert")}
     bus.release("bert")
