@@ -5,16 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.credentials import CredentialProvider
+from redis.exceptions import MasterDownError, ReadOnlyError
 
 from onair_api.settings import RedisSettings
 
 USER = "default"
+NOT_THE_PRIMARY = (ReadOnlyError, MasterDownError)
+"""What a replica replies, such as a former primary after a failover: the address leads elsewhere now."""
 
 
 def connection_options(settings: RedisSettings) -> dict[str, Any]:
-    """What a connection pool takes besides the url."""
-    options: dict[str, Any] = {}
+    """What a connection pool takes besides the url.
+
+    Nothing is tried again. A connection with a server that is not the primary is closed, as are those that
+    break: the next one is with whatever the address leads to then.
+    """
+    options: dict[str, Any] = {"retry": Retry(NoBackoff(), 0), "retry_on_error": list(NOT_THE_PRIMARY)}
     if settings.password_file is not None:
         options["credential_provider"] = PasswordFile(settings.password_file)
     if settings.ca_file is not None and (settings.url or "").startswith("rediss:"):

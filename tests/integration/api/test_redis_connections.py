@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 import pytest
-from tests.support.certificate_authority import CertificateAuthority
+from redis import Redis
+from tests.support.certificate_authority import HOST, CertificateAuthority
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
 from tests.support.facade import FacadeThread, StoredResources
 from tests.support.fixtures.facade import RecordedLogs
 from tests.support.redis_server import RedisServer
-from tests.support.waiting import wait_for
+from tests.support.waiting import until, wait_for
 
-from onair_api.live.room.kept_values import KeptValues
+from onair_api.access.audiences import user_key
+from onair_api.access.target import Target
+from onair_api.auth import rate_limits
+from onair_api.auth.identity import Identity
+from onair_api.auth.rate_limits import RateLimits
+from onair_api.errors import Unavailable
+from onair_api.event.custom.bus import EventBus
+from onair_api.event.event import Event, Position
+from onair_api.event.replay.recent_events import ReplayBuffer
+from onair_api.live.room.kept_values import PREFIX, KeptValues
 from onair_api.settings import EventSettings, RateLimitSettings, RedisSettings
 
 PASSWORD, ANOTHER = "a-password-of-tests", "another-password-of-tests"
+USER = Identity("service", "anna", "", None, ())
 Start = Callable[..., RedisServer]
 
 
@@ -44,6 +57,15 @@ def password_file(tmp_path: Path) -> Path:
     path = tmp_path / "password"
     path.write_text(PASSWORD)
     return path
+
+
+def port_of(server: RedisServer) -> int:
+    return int(server.url.rsplit(":", 1)[1].split("/")[0])
+
+
+def event_of(name: str) -> Event:
+    audiences = (user_key(USER.user_id),)
+    return Event(name, b"{}", Target(), source="", position=Position(0), audiences=audiences)
 
 
 def folder_in(parent: Path, name: str) -> Path:
@@ -140,8 +162,86 @@ def test_a_password_that_is_replaced_is_taken_from_its_file(
     assert ANOTHER not in recorded_logs.getvalue()
 
 
+class Address:
+    """A port that leads to one of several servers, as a name or a virtual address does."""
+
+    def __init__(self, server: RedisServer) -> None:
+        self.leads_to = server
+        self.url = ""
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._forward, HOST, 0)
+        self.url = f"redis://{HOST}:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        upstream, towards = await asyncio.open_connection(HOST, port_of(self.leads_to))
+
+        async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+            with contextlib.suppress(OSError):
+                while data := await source.read(1 << 16):
+                    sink.write(data)
+                    await sink.drain()
+            sink.close()
+
+        await asyncio.gather(pump(reader, towards), pump(upstream, writer))
+
+
+async def test_after_a_failover_nothing_stays_with_the_former_primary(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rate_limits, "OPEN_S", 0.05)
+    former, primary = start(""), start("")
+    async with Address(former) as address:
+        redis = RedisSettings(url=address.url)
+        received: list[str] = []
+        bus = EventBus(
+            redis, EventSettings(), ReplayBuffer(60, 100, 10**6), lambda e: received.append(e.name)
+        )
+        limits = RateLimits(RateLimitSettings(per_token=1000), redis)
+        values = KeptValues(redis)
+        running = [asyncio.create_task(each.run()) for each in (bus, limits)]
+        await until(lambda: bus.connected and not limits._open, "Redis is connected")
+        await bus.acquire(USER.user_id)
+
+        async def publishes(name: str) -> bool:
+            with contextlib.suppress(Unavailable):
+                await bus.publish(USER, event_of(name))
+                return True
+            return False
+
+        # Several connections each
+        assert all(await asyncio.gather(*(publishes("before") for _ in range(5))))
+        await asyncio.gather(*(values.put("key", "before", 60) for _ in range(5)))
+        await until(lambda: received == ["before"] * 5, "what is published arrives")
+
+        address.leads_to = primary
+        with Redis.from_url(former.url) as client, Redis.from_url(primary.url, decode_responses=True) as new:
+            client.replicaof(HOST, port_of(primary))
+
+            async def is_kept() -> bool:
+                await values.put("key", "after", 60)
+                return bool(new.get(f"{PREFIX}key") == "after")
+
+            def is_counted() -> bool:
+                limits.count("token", "service")
+                return not limits._open and bool(new.keys("*onair/token*"))
+
+            await until(lambda: publishes("after"), "publishing works again")
+            await until(is_kept, "values are kept again")
+            await until(is_counted, "requests are counted together again")
+            await until(lambda: received[-1] == "after", "the new primary is listened to")
+            assert [each["name"] for each in client.client_list(_type="pubsub")] == []
+        for task in running:
+            task.cancel()
+        await values.close()
+        await bus.stop()
+
+
 def test_nobody_else_gets_anything(start: Start) -> None:
-    port = int(start(PASSWORD).url.rsplit(":", 1)[1].split("/")[0])
-    with socket.create_connection(("127.0.0.1", port)) as stranger:
+    with socket.create_connection((HOST, port_of(start(PASSWORD)))) as stranger:
         stranger.sendall(b"KEYS *\r\n")
         assert stranger.recv(100).startswith(b"-NOAUTH")

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 
 import structlog
 from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from onair_api.auth.identity import Identity
@@ -27,7 +25,7 @@ from onair_api.event.custom.redis_link import RedisLink
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.metrics import REDIS_CONNECTED
-from onair_api.redis_connections import connection_options
+from onair_api.redis_connections import NOT_THE_PRIMARY, connection_options
 from onair_api.settings import EventSettings, RedisSettings
 from onair_crds.backoff import backoff_s
 
@@ -72,7 +70,6 @@ class EventBus:
             protocol=2,
             socket_connect_timeout=RESPONSE_TIMEOUT_S,
             socket_timeout=RESPONSE_TIMEOUT_S,
-            retry=Retry(NoBackoff(), 0),
             health_check_interval=0,
             max_connections=MAX_CONNECTIONS,
             timeout=RESPONSE_TIMEOUT_S,
@@ -97,7 +94,8 @@ class EventBus:
         Raises:
             Unavailable: Redis is unreachable; nobody receives the event.
         """
-        if not self.connected:
+        link = self._link
+        if link is None:
             raise redis_unavailable()
         try:
             await self._publish(
@@ -117,6 +115,8 @@ class EventBus:
                 ],
             )
         except (TimeoutError, RedisError, OSError) as error:
+            if isinstance(error, NOT_THE_PRIMARY):
+                await link.close()  # reconnects
             raise redis_unavailable() from error
 
     async def acquire(self, user_id: str) -> bool:

@@ -15,10 +15,15 @@ from collections.abc import AsyncIterator, Iterable
 
 from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import ResponseError
+
+from onair_api.redis_connections import NOT_THE_PRIMARY
 
 PING_INTERVAL_S = 1.0
 READ_TIMEOUT_S = 3.5
 CONNECT_TIMEOUT_S = 2.0
+ABSENT = "onair:events:absent"
+"""A key that nothing is ever under."""
 
 
 class Unresponsive(ConnectionError):
@@ -39,10 +44,17 @@ class RedisLink:
         """Opens the connection.
 
         Raises:
-            RedisError, OSError: Redis is unreachable.
+            RedisError, OSError: Redis is unreachable, or this is not the primary.
         """
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             await self._connection.connect()  # type: ignore[no-untyped-call]
+            await self._connection.send_command("DEL", ABSENT, check_health=False)
+            try:
+                await self._connection.read_response()
+            except NOT_THE_PRIMARY:
+                raise
+            except ResponseError:
+                pass  # one that refuses writes for a while still has messages
         writer = self._connection._writer  # noqa: SLF001 - only its transport can be aborted
         self._transport = writer.transport if writer else None
 
