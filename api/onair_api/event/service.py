@@ -51,7 +51,9 @@ class Events:
         delivery = EventDelivery(
             buffer, SubscriptionLimits(settings.events), settings.events.bytes_per_owner_s
         )
-        self.bus = EventBus(settings.redis, events, buffer, delivery.deliver) if settings.redis.url else None
+        self.bus: EventBus | None = None
+        if settings.redis.url:
+            self.bus = EventBus(settings.redis, events, buffer, delivery.deliver, delivery.lose_of)
         redis = self.bus.redis if self.bus else None
         self.details = EventDetails(redis, self._redis_connected)
         self.announcer = ChangeAnnouncer(

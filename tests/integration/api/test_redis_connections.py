@@ -198,9 +198,8 @@ async def test_after_a_failover_nothing_stays_with_the_former_primary(
     async with Address(former) as address:
         redis = RedisSettings(url=address.url)
         received: list[str] = []
-        bus = EventBus(
-            redis, EventSettings(), ReplayBuffer(60, 100, 10**6), lambda e: received.append(e.name)
-        )
+        buffer = ReplayBuffer(60, 100, 10**6)
+        bus = EventBus(redis, EventSettings(), buffer, lambda e: received.append(e.name), lambda _: None)
         limits = RateLimits(RateLimitSettings(per_token=1000), redis)
         values = KeptValues(redis)
         running = [asyncio.create_task(each.run()) for each in (bus, limits)]

@@ -21,6 +21,7 @@ from redis.exceptions import RedisError
 from onair_api.auth.identity import Identity
 from onair_api.errors import Unavailable
 from onair_api.event.custom import redis_message, scripts
+from onair_api.event.custom.recent_pages import EarlyMessages, RecentPages
 from onair_api.event.custom.redis_link import RedisLink
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.recent_events import ReplayBuffer
@@ -28,6 +29,7 @@ from onair_api.metrics import REDIS_CONNECTED
 from onair_api.redis_connections import NOT_THE_PRIMARY, connection_options
 from onair_api.settings import EventSettings, RedisSettings
 from onair_crds.backoff import backoff_s
+from onair_crds.runtime.steps import PACE, SharedPace, in_steps
 
 log = structlog.get_logger()
 
@@ -38,6 +40,8 @@ BACKOFF_MAX_S = 2.0
 
 Deliver = Callable[[Event], None]
 """Delivers an event to the sessions of this replica, and keeps it for replay."""
+Lose = Callable[[str], None]
+"""Tells the sessions that listen to a user's custom events that some were lost."""
 
 
 @dataclass(slots=True)
@@ -47,7 +51,7 @@ class _Channel:
     """When its last listener left, in seconds of the monotonic clock; negative: not subscribed yet."""
     live: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while its messages arrive and its recent past was loaded."""
-    early: list[bytes] | None = None
+    early: EarlyMessages | None = None
     """Messages that came while the recent past is being loaded; None: nothing is being loaded."""
     last: int = 0
     epoch: str | None = None
@@ -60,11 +64,17 @@ class _Channel:
 
 class EventBus:
     def __init__(
-        self, redis: RedisSettings, settings: EventSettings, buffer: ReplayBuffer, deliver: Deliver
+        self,
+        redis: RedisSettings,
+        settings: EventSettings,
+        buffer: ReplayBuffer,
+        deliver: Deliver,
+        lose: Lose,
     ) -> None:
         self._settings = settings
         self._buffer = buffer
         self._deliver = deliver
+        self._lose = lose
         pool = BlockingConnectionPool.from_url(
             str(redis.url),
             protocol=2,
@@ -77,12 +87,13 @@ class EventBus:
         )
         self.redis = Redis(connection_pool=pool)
         self._publish = self.redis.register_script(scripts.PUBLISH)
-        self._recent = self.redis.register_script(scripts.RECENT)
+        # Thousands of channels come back at once, and a connection is waited for a second at most
+        self._recent = RecentPages(self.redis, settings.replay_s, MAX_CONNECTIONS // 2)
+        self._pace = SharedPace()
+        """Of loading, so that others have their turns however many channels are loaded."""
         self._channels: dict[str, _Channel] = {}
         self._link: RedisLink | None = None
         self._loading: set[asyncio.Task[None]] = set()
-        # Thousands of channels come back at once, and a connection is waited for a second at most
-        self._loads = asyncio.Semaphore(MAX_CONNECTIONS // 2)
 
     @property
     def connected(self) -> bool:
@@ -189,14 +200,16 @@ class EventBus:
             self._link = link
             REDIS_CONNECTED.inc()
             link.subscribe(self._channels)
+            for each in self._channels.values():
+                each.idle_since = max(each.idle_since, 0.0)
             log.info("redis.connected", channels=len(self._channels))
             async for kind, name, text in link.messages():
                 channel = self._channels.get(name)
                 if channel is None:
                     continue
                 if kind == "subscribe":
-                    channel.early = []
-                    self._load(name, channel)
+                    channel.early = EarlyMessages(self._settings.redis_bytes)
+                    self._load(name, channel, channel.early)
                 elif kind == "message":
                     self._take(name, channel, text)
         finally:
@@ -214,36 +227,39 @@ class EventBus:
         with contextlib.suppress(RedisError, OSError):  # an idle TLS connection whose peer is silent
             await self.redis.connection_pool.disconnect(inuse_connections=False)
 
-    def _load(self, name: str, channel: _Channel) -> None:
-        task = asyncio.create_task(self._load_recent(name, channel))
+    def _load(self, name: str, channel: _Channel, early: EarlyMessages) -> None:
+        task = asyncio.create_task(self._load_recent(name, channel, early))
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
 
-    async def _load_recent(self, name: str, channel: _Channel) -> None:
-        stream = scripts.STREAM.format(name.removeprefix(scripts.CHANNEL.format("")))
-        settings = self._settings
-        try:
-            async with self._loads:
-                epoch_text, last, floor, texts, ages_ms = await self._recent(
-                    keys=[scripts.NUMBERS, stream],
-                    args=[secrets.token_hex(8), round(settings.replay_s)],
-                )
-        except (TimeoutError, RedisError, OSError) as error:
-            log.warning("redis.recent_not_loaded", error=type(error).__name__)
-            if self._link:
-                await self._link.close()  # reconnects
-            return
-        self._set_epoch(name, channel, epoch_text.decode(), floor)
-        listening_ms = (time.monotonic() - channel.since) * 1000
-        for text, age_ms in zip(texts, ages_ms, strict=True):
-            self._accept(name, channel, text, deliver=channel.loaded or age_ms < listening_ms)
-        channel.last = max(channel.last, last)
-        self._buffer.advance(_source(name, channel.epoch), Position(channel.last))
-        early, channel.early = channel.early or [], None
-        channel.loaded = True
-        for text in early:
+    async def _load_recent(self, name: str, channel: _Channel, early: EarlyMessages) -> None:
+        """Takes what is kept of a channel's last minute, then what came while that was read."""
+        PACE.set(self._pace)
+        user_id = name.removeprefix(scripts.CHANNEL.format(""))
+        async for page in self._recent.read(scripts.STREAM.format(user_id)):
+            if self._channels.get(name) is not channel:
+                return
+            self._set_epoch(name, channel, page.epoch, page.floor)
+            if page.floor > channel.last:
+                self._lost(name, channel, page.floor)
+            listening_ms = (time.monotonic() - channel.since) * 1000
+            async for text, age_ms in in_steps(page.messages):
+                self._accept(name, channel, text, deliver=channel.loaded or age_ms < listening_ms)
+            if page.is_last:
+                channel.last = max(channel.last, page.last)
+                self._buffer.advance(_source(name, channel.epoch), Position(channel.last))
+        channel.loaded, loaded = True, channel.last
+        async for text in in_steps(early.taken()):
             self._accept(name, channel, text, deliver=True)
+        if early.dropped > loaded:
+            self._lost(name, channel, early.dropped)
+        channel.early = None
         channel.live.set()
+
+    def _lost(self, name: str, channel: _Channel, number: int) -> None:
+        """Messages up to a number are gone, and some of them were not delivered here."""
+        self._buffer.lose(_source(name, channel.epoch), Position(number))
+        self._lose(name.removeprefix(scripts.CHANNEL.format("")))
 
     def _set_epoch(self, name: str, channel: _Channel, epoch: str, floor: int) -> None:
         """Numbers start again when Redis lost its content."""
@@ -251,14 +267,14 @@ class EventBus:
             return
         if channel.epoch:
             self._buffer.forget(_source(name, channel.epoch))
-        channel.epoch, channel.last = epoch, 0
+        channel.epoch, channel.last = epoch, floor
         self._buffer.start(_source(name, epoch), Position(floor), time.time())
 
     def _take(self, name: str, channel: _Channel, text: bytes) -> None:
         if channel.early is None:
             self._accept(name, channel, text, deliver=True)
-        elif len(channel.early) < self._settings.replay_events:
-            channel.early.append(text)
+        else:
+            channel.early.add(text)
 
     def _accept(self, name: str, channel: _Channel, text: bytes, *, deliver: bool) -> None:
         try:

@@ -42,3 +42,9 @@ def decode(text: bytes, channel: str) -> tuple[str, Event]:
         origin=head["origin"],
         correlation_id=head["correlationId"],
     )
+
+
+def number_of(text: bytes) -> int:
+    """The number of a message; 0 if it was not encoded by `encode`."""
+    number = text.partition(b" ")[0]
+    return int(number) if number.isdigit() else 0

@@ -81,8 +81,7 @@ RECENT = (
     _EPOCH
     + """
 local now = redis.call('TIME')
-local oldest = (now[1] - ARGV[2]) * 1000
-local found = redis.call('XRANGE', KEYS[2], oldest < 0 and 0 or oldest, '+')
+local function number_of(entry) return tonumber(string.match(entry[2][2], '^%d+')) end
 local floor = 0
 local last = tonumber(redis.call('HGET', KEYS[1], 'last') or 0)
 local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
@@ -90,21 +89,27 @@ if first then
   local info = redis.call('XINFO', 'STREAM', KEYS[2])
   local facts = {}
   for i = 1, #info, 2 do facts[info[i]] = info[i + 1] end
-  if facts['entries-added'] > facts['length'] then
-    floor = tonumber(string.match(first[2][2], '^%d+')) - 1
-  end
+  if facts['entries-added'] > facts['length'] then floor = number_of(first) - 1 end
 elseif redis.call('EXISTS', KEYS[2]) == 1 then
   floor = last
 end
+local from = '(' .. ARGV[3]
+if ARGV[3] == '' then
+  from = string.format('%.0f-0', math.max(1, (now[1] - ARGV[2]) * 1000))
+  local older = redis.call('XREVRANGE', KEYS[2], '(' .. from, '-', 'COUNT', 1)[1]
+  if older then floor = math.max(floor, number_of(older)) end
+end
+local found = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', ARGV[4])
 local texts, ages = {}, {}
 local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
 for i, each in ipairs(found) do
   texts[i] = each[2][2]
   ages[i] = now_ms - tonumber(string.match(each[1], '^%d+'))
 end
-return {epoch, last, floor, texts, ages}
+return {epoch, last, floor, texts, ages, #found == tonumber(ARGV[4]) and found[#found][1] or ''}
 """
 )
-"""KEYS: numbers, stream. ARGV: epoch if there is none, seconds back.
-Returns epoch, last number, the number up to which messages may be evicted, the messages, their ages in
-milliseconds by the clock of Redis."""
+"""KEYS: numbers, stream. ARGV: epoch if there is none, seconds back, where a page before ended, or empty, max
+messages.
+Returns epoch, last number, the number up to which messages may be gone, the messages, their ages in
+milliseconds by the clock of Redis, where the page ends, or empty if it is the last."""

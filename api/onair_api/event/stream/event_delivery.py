@@ -7,6 +7,7 @@ cost, however many others subscribe.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable
 
 from onair_api.access.audiences import AudienceKey
@@ -57,12 +58,14 @@ class EventDelivery:
         self._buffer = buffer
         self._limits = limits
         self._audiences: dict[AudienceKey, SubscriptionIndex[Session]] = {}
+        self._listening: dict[str, Counter[Session]] = {}
+        """How many subscriptions sessions have, by the users whose custom events are for them."""
         self._turns = FairTurns(_send_live, _wanted, bytes_per_owner_s)
 
     @property
     def idle(self) -> bool:
         """Whether there is no subscription, and nothing to be sent."""
-        return not self._audiences and self._limits.idle and self._turns.idle
+        return not self._audiences and not self._listening and self._limits.idle and self._turns.idle
 
     def deliver(self, event: Event) -> None:
         """Sends an event to every session here that is to have it, and keeps it for those that reconnect.
@@ -91,6 +94,11 @@ class EventDelivery:
             for session in sessions
         }
         self._turns.lose(_who_may_see(event, found))
+
+    def lose_of(self, user_id: str) -> None:
+        """Tells all who listen to a user's custom events that some were lost."""
+        EVENTS_DROPPED.labels("redis").inc()
+        self._turns.lose(self._listening.get(user_id, ()))
 
     def unsent(self, session: Session) -> Unsent:
         """What waits for a session which is closing: it gets that no more."""
@@ -131,6 +139,8 @@ class EventDelivery:
         self._limits.add(session.token, subscription.name)
         for key in session.visibility.keys:
             self._audiences.setdefault(key, SubscriptionIndex()).add(subscription, session)
+        for user_id in session.channels:
+            self._listening.setdefault(user_id, Counter())[session] += 1
 
     def remove(self, session: Session, subscription: Subscription) -> None:
         self._turns.send_rest(session)
@@ -143,6 +153,13 @@ class EventDelivery:
             audience.remove(subscription, session)
             if not audience:
                 del self._audiences[key]
+        for user_id in session.channels:
+            listening = self._listening.get(user_id, Counter())
+            listening[session] -= 1
+            if not listening[session]:
+                del listening[session]
+            if not listening:
+                self._listening.pop(user_id, None)
 
     def _receivers(self, event: Event) -> list[Session]:
         """The sessions that receive an event, each once."""

@@ -42,11 +42,11 @@ class KeptEvents:
 
     def numbers(self, user: str) -> list[int]:
         """Of the messages that are kept, oldest first."""
-        _, _, _, texts, _ = self._look(user)
+        _, _, _, texts, _, _ = self._look(user)
         return [int(text.split(b" ")[0]) for text in texts]
 
     def lost_up_to(self, user: str) -> int:
-        _, _, lost, _, _ = self._look(user)
+        _, _, lost, _, _, _ = self._look(user)
         return lost
 
     def size(self, *users: str) -> int:
@@ -55,8 +55,14 @@ class KeptEvents:
     def total(self) -> int:
         return int(self._redis.get(scripts.TOTAL.format(self._service)) or 0)
 
-    def _look(self, user: str) -> tuple[bytes, int, int, list[bytes], list[int]]:
-        return self._recent(keys=[scripts.NUMBERS, self._stream(user)], args=["epoch", 60])  # type: ignore[no-any-return]
+    def _look(self, user: str) -> tuple[bytes, int, int, list[bytes], list[int], bytes]:
+        return self.page(user, b"", 1000)
+
+    def page(
+        self, user: str, after: bytes, size: int, seconds: int = 60
+    ) -> tuple[bytes, int, int, list[bytes], list[int], bytes]:
+        keys = [scripts.NUMBERS, self._stream(user)]
+        return self._recent(keys=keys, args=["epoch", seconds, after, size])  # type: ignore[no-any-return]
 
     def _stream(self, user: str) -> str:
         return scripts.STREAM.format(f"{self._service}-{user}")
@@ -140,3 +146,28 @@ def test_what_has_expired_counts_no_more(kept: KeptEvents, redis_client: Redis) 
         kept.publish("anna", message="short")
     assert kept.total() == kept.size("quiet", "anna") + 2 * NOTED_BYTES
     assert len(kept.numbers("quiet")) == 1
+
+
+def test_pages_follow_each_other_and_tell_what_went_between_them(kept: KeptEvents) -> None:
+    kept.publish("anna", 10, message="short")
+    numbers = kept.numbers("anna")
+    read, after = [], b""
+    for _ in range(3):
+        _, _, lost, texts, _, after = kept.page("anna", after, 4)
+        read.append([int(text.split(b" ")[0]) for text in texts])
+        assert lost == 0
+    assert read == [numbers[:4], numbers[4:8], numbers[8:]]
+    assert after == b"", "there is no more"
+    *_, after = kept.page("anna", b"", 4)
+    kept.publish("anna", 100, message="short")
+    _, _, lost, texts, _, _ = kept.page("anna", after, 4)
+    assert int(texts[0].split(b" ")[0]) == lost + 1 > numbers[4]
+
+
+def test_what_is_older_than_is_asked_for_counts_as_gone(kept: KeptEvents, redis_client: Redis) -> None:
+    old = kept.publish("anna", 2)
+    ends_s = redis_client.time()[0] + 2
+    wait_for(lambda: redis_client.time()[0] > ends_s, "they are older than a second")
+    new = kept.publish("anna")
+    _, _, lost, texts, _, _ = kept.page("anna", b"", 10, seconds=1)
+    assert (lost, [int(text.split(b" ")[0]) for text in texts]) == (old, [new])

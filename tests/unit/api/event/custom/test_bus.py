@@ -4,30 +4,86 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 import redis.exceptions
 from tests.support.waiting import until
 
+from onair_api.access.target import Target
 from onair_api.event.custom import bus as bus_module
-from onair_api.event.custom import redis_link, scripts
+from onair_api.event.custom import recent_pages, redis_link, redis_message, scripts
 from onair_api.event.custom.bus import EventBus
+from onair_api.event.custom.recent_pages import EarlyMessages
+from onair_api.event.event import Event, Position
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.settings import EventSettings, RedisSettings
 
-RECENT: tuple[bytes, int, int, list[bytes], list[int]] = (b"epoch", 7, 0, [], [])
+RECENT: tuple[bytes, int, int, list[bytes], list[int], bytes] = (b"epoch", 7, 0, [], [], b"")
 """What Redis has of a channel: its epoch, its last number, and no events."""
 
 
-def bus_of(url: str) -> EventBus:
-    return EventBus(RedisSettings(url=url), EventSettings(), ReplayBuffer(60, 100, 10**6), lambda _: None)
+class Delivered:
+    """What a replica delivers of custom events."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.lost: list[str] = []
+        """Users, some of whose events were lost."""
+
+    def deliver(self, event: Event) -> None:
+        self.names.append(event.name)
+
+
+def bus_of(url: str, delivered: Delivered, max_bytes: int = 10**6) -> EventBus:
+    settings = EventSettings(redis_bytes=max_bytes)
+    buffer = ReplayBuffer(60, 100, 10**6)
+    return EventBus(RedisSettings(url=url), settings, buffer, delivered.deliver, delivered.lost.append)
 
 
 @pytest.fixture
-def bus() -> EventBus:
-    return bus_of("redis://127.0.0.1:1")
+def delivered() -> Delivered:
+    return Delivered()
+
+
+@pytest.fixture
+def bus(delivered: Delivered) -> EventBus:
+    return bus_of("redis://127.0.0.1:1", delivered)
+
+
+def message(number: int, epoch: str = "epoch") -> bytes:
+    """A message as Redis has it; its event is named by its number."""
+    event = Event(f"{number}", b" " * 1000, Target(), "", Position(0), (("user", "anna"),))
+    return f"{number} {epoch}\n".encode() + redis_message.encode(event)
+
+
+class StandInRedis:
+    """Redis with messages of users; a page has one."""
+
+    def __init__(self, bus: EventBus, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(bus._recent, "_script", self._respond)
+        monkeypatch.setattr(recent_pages, "BACKOFF_INITIAL_S", 0.001)
+        self.numbers: dict[str, list[int]] = {}
+        self.last = 0
+        self.floor = 0
+        self.failures = 0
+        """How many more requests fail."""
+        self.read: list[str] = []
+        """Of whom it was asked, in order."""
+        self.after_page: Callable[[], None] = lambda: None
+
+    async def _respond(self, keys: list[str], args: list[Any]) -> Any:
+        await asyncio.sleep(0)
+        if self.failures:
+            self.failures -= 1
+            raise redis.exceptions.TimeoutError
+        user, after = keys[1].removeprefix(scripts.STREAM.format("")), int(args[2] or 0)
+        self.read.append(user)
+        left = [number for number in self.numbers.get(user, []) if number > after]
+        texts, cursor = [message(each) for each in left[:1]], str(left[0]).encode() if left[1:] else b""
+        self.after_page()
+        return b"epoch", self.last, self.floor, texts, [0] * len(texts), cursor
 
 
 class StandInLink:
@@ -51,7 +107,7 @@ def redis_responds(bus: EventBus, monkeypatch: pytest.MonkeyPatch) -> None:
     async def recent(**_: object) -> Any:
         return RECENT
 
-    monkeypatch.setattr(bus, "_recent", recent)
+    monkeypatch.setattr(bus._recent, "_script", recent)
 
 
 @pytest.fixture
@@ -77,7 +133,9 @@ async def loaded(bus: EventBus, *users: str) -> None:
     listening = [asyncio.create_task(bus.acquire(user)) for user in users]
     await asyncio.sleep(0)
     for name in map(channel_of, users):
-        bus._load(name, bus._channels[name])
+        channel = bus._channels[name]
+        channel.early = EarlyMessages(bus._settings.redis_bytes)
+        bus._load(name, channel, channel.early)
     await asyncio.gather(*bus._loading, *listening)
 
 
@@ -86,7 +144,7 @@ async def test_silence_is_noticed_while_more_is_written_than_is_taken(
 ) -> None:
     monkeypatch.setattr(redis_link, "PING_INTERVAL_S", 0.05)
     monkeypatch.setattr(redis_link, "READ_TIMEOUT_S", 0.2)
-    bus = bus_of(silent_redis)
+    bus = bus_of(silent_redis, Delivered())
     listening = asyncio.create_task(bus.run())
     await until(lambda: bus.connected, "it is connected")
     transport = bus._link._connection._writer.transport  # type: ignore[union-attr]
@@ -150,7 +208,7 @@ async def test_channels_that_come_back_wait_for_each_other_and_not_for_connectio
         at_once -= 1
         return RECENT
 
-    monkeypatch.setattr(bus, "_recent", recent)
+    monkeypatch.setattr(bus._recent, "_script", recent)
     link = bus._link = StandInLink()  # type: ignore[assignment]
     await loaded(bus, *(f"user-{number}" for number in range(1000)))
     assert not link.closed
@@ -174,3 +232,65 @@ async def test_a_channel_that_is_listened_to_again_while_others_are_left_stays(
     await asyncio.gather(sweeping, listening)
     assert link.subscribed == {channel_of("bert")}
     bus.release("bert")
+
+
+async def test_what_redis_fails_to_give_of_one_channel_is_asked_for_again(
+    bus: EventBus, delivered: Delivered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = StandInRedis(bus, monkeypatch)
+    stand_in.numbers, stand_in.last, stand_in.failures = {"anna": [3, 5, 7]}, 9, 4
+    link = bus._link = StandInLink()  # type: ignore[assignment]
+    await loaded(bus, "anna", "bert")
+    assert not link.closed, "a slow Redis is not a dead one"
+    assert delivered.names == ["3", "5", "7"]
+    assert not delivered.lost
+    assert all(channel.live.is_set() and channel.last == 9 for channel in bus._channels.values())
+
+
+async def test_a_channel_with_much_in_it_does_not_delay_those_with_little(
+    bus: EventBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = StandInRedis(bus, monkeypatch)
+    users = [f"user-{number}" for number in range(bus_module.MAX_CONNECTIONS)]
+    stand_in.numbers = {user: list(range(1, 50)) for user in users}
+    await loaded(bus, *users, "anna")
+    assert stand_in.read.index("anna") <= len(users)
+
+
+async def test_events_that_redis_kept_no_longer_than_the_link_was_down_are_reported_lost(
+    bus: EventBus, delivered: Delivered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = StandInRedis(bus, monkeypatch)
+    stand_in.numbers, stand_in.last, stand_in.floor = {"anna": [3]}, 4, 2
+    await loaded(bus, "anna")
+    assert not delivered.lost, "it was never to have those"
+    source = bus.source("anna")
+    assert source
+    stand_in.numbers, stand_in.last, stand_in.floor = {"anna": [8]}, 9, 7
+    await loaded(bus, "anna")
+    assert (delivered.names, delivered.lost) == (["3", "8"], ["anna"])
+    assert not bus._buffer.covers(source, Position(4), time.time())
+    assert bus._buffer.covers(source, Position(7), time.time())
+
+
+async def test_of_what_comes_during_a_load_as_much_is_kept_as_redis_keeps(
+    delivered: Delivered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus = bus_of("redis://127.0.0.1:1", delivered, 3 * len(message(10)))
+    stand_in = StandInRedis(bus, monkeypatch)
+    name = channel_of("anna")
+    coming: list[int] = []
+
+    def come() -> None:
+        for number in coming:
+            bus._take(name, bus._channels[name], message(number))
+
+    stand_in.numbers, stand_in.last, stand_in.after_page = {"anna": list(range(10, 16))}, 15, come
+    coming += range(13, 17)
+    await loaded(bus, "anna")
+    assert delivered.names == [f"{number}" for number in range(10, 17)]
+    assert not delivered.lost
+    coming[:] = range(20, 25)
+    await loaded(bus, "anna")
+    assert delivered.names[-3:] == ["22", "23", "24"]
+    assert delivered.lost == ["anna"]

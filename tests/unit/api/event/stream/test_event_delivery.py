@@ -6,6 +6,7 @@ import time
 
 import pytest
 from tests.support.recorded_stream import RecordedStream
+from tests.support.waiting import until
 
 from onair_api.access.audiences import owner_key, project_key
 from onair_api.access.target import Target
@@ -126,3 +127,21 @@ async def test_an_event_of_unknown_audience_is_told_as_lost_to_all_that_it_may_b
     assert streams["owner"].names == ["a"]
     assert not buffer.covers("Project", kept, time.time()), "who returns is told too"
     assert buffer.covers("Project", Position(3), time.time())
+
+
+async def test_that_events_of_a_user_were_lost_is_told_to_all_who_listen_to_them(
+    delivery: EventDelivery,
+) -> None:
+    own, guest, other = RecordedStream(OWNER), RecordedStream(GUESTS), RecordedStream(owner_key("s", "v"))
+    for stream, channels in ((own, ("u",)), (guest, ("g", "u")), (other, ("v",))):
+        stream.session.channels = channels
+        for name in ("a", "b"):
+            delivery.add(stream.session, subscription(name))
+    delivery.lose_of("u")
+    await until(lambda: delivery._turns.idle, "all are told")
+    assert [stream.losses for stream in (own, guest, other)] == [1, 1, 0]
+    delivery.lose_of("nobody")
+    for stream in (own, guest, other):
+        for name in ("a", "b"):
+            delivery.remove(stream.session, subscription(name))
+    assert delivery.idle
