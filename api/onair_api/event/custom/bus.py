@@ -240,7 +240,9 @@ class EventBus:
             if self._channels.get(name) is not channel:
                 return
             self._set_epoch(name, channel, page.epoch, page.floor)
-            if page.floor > channel.last:
+            if page.last < channel.last:
+                self._go_back(name, channel, page.last)
+            elif page.floor > channel.last:
                 self._lost(name, channel, page.floor)
             listening_ms = (time.monotonic() - channel.since) * 1000
             async for text, age_ms in in_steps(page.messages):
@@ -255,6 +257,13 @@ class EventBus:
             self._lost(name, channel, early.dropped)
         channel.early = None
         channel.live.set()
+
+    def _go_back(self, name: str, channel: _Channel, last: int) -> None:
+        """Redis has older content than before: it counts from there on, and what came after is gone."""
+        log.warning("redis.went_back")
+        channel.last = last
+        self._buffer.go_back(_source(name, channel.epoch), Position(last), time.time())
+        self._lose(name.removeprefix(scripts.CHANNEL.format("")))
 
     def _lost(self, name: str, channel: _Channel, number: int) -> None:
         """Messages up to a number are gone, and some of them were not delivered here."""

@@ -17,7 +17,7 @@ from onair_api.event.custom import recent_pages, redis_link, redis_message, scri
 from onair_api.event.custom.bus import EventBus
 from onair_api.event.custom.recent_pages import EarlyMessages
 from onair_api.event.event import Event, Position
-from onair_api.event.replay.recent_events import ReplayBuffer
+from onair_api.event.replay.recent_events import CLOCK_SKEW_S, ReplayBuffer
 from onair_api.settings import EventSettings, RedisSettings
 
 RECENT: tuple[bytes, int, int, list[bytes], list[int], bytes] = (b"epoch", 7, 0, [], [], b"")
@@ -290,7 +290,28 @@ async def test_of_what_comes_during_a_load_as_much_is_kept_as_redis_keeps(
     await loaded(bus, "anna")
     assert delivered.names == [f"{number}" for number in range(10, 17)]
     assert not delivered.lost
-    coming[:] = range(20, 25)
+    coming[:], stand_in.last = range(20, 25), 16
     await loaded(bus, "anna")
     assert delivered.names[-3:] == ["22", "23", "24"]
     assert delivered.lost == ["anna"]
+
+
+async def test_what_is_published_after_redis_went_back_arrives_and_what_was_lost_is_reported(
+    bus: EventBus, delivered: Delivered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replica that lags becomes the primary, or a snapshot is restored: the epoch is the same."""
+    stand_in = StandInRedis(bus, monkeypatch)
+    stand_in.numbers, stand_in.last = {"anna": [18, 19, 20]}, 20
+    await loaded(bus, "anna", "bert")
+    source = bus.source("anna")
+    assert source
+    stand_in.numbers, stand_in.last = {"anna": [7, 8]}, 8
+    await loaded(bus, "anna", "bert")
+    assert delivered.lost == ["anna", "bert"]
+    for number in (9, 10):
+        bus._take(channel_of("anna"), bus._channels[channel_of("anna")], message(number))
+    assert delivered.names == ["18", "19", "20", "9", "10"]
+    assert bus.source("anna") == source
+    closed_at = time.time()
+    assert not bus._buffer.covers(source, Position(20), closed_at), "who returns from before is told too"
+    assert bus._buffer.covers(source, Position(8), closed_at + CLOCK_SKEW_S + 1)
