@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
+
+from redis.exceptions import RedisError
 
 from onair_api.auth.callers import Caller, Callers
 from onair_api.auth.identity import Identity
@@ -14,6 +17,7 @@ from onair_api.event.custom.event_publisher import EventPublisher
 from onair_api.event.custom.publication import decode_publication
 from onair_api.event.custom.room_events import RoomEvents
 from onair_api.event.replay.recent_events import ReplayBuffer
+from onair_api.event.replay.redis_sessions import sessions_redis
 from onair_api.event.replay.replayer import Replayer
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.stream.event_delivery import EventDelivery
@@ -62,8 +66,9 @@ class Events:
         cluster.listen(self.announcer)
         self.publisher = EventPublisher(cluster, self.bus)
         self.rooms = RoomEvents(cluster, self.bus, events.prefix)
-        store = SessionStore(redis, self._redis_connected, events.replay_s)
-        replayer = Replayer(buffer, store, events.replay_s)
+        self._sessions_redis = sessions_redis(settings.redis) if self.bus else None
+        self._store = SessionStore(self._sessions_redis, self._redis_connected, events.replay_s)
+        replayer = Replayer(buffer, self._store, events.replay_s)
         self.streams = EventStreams(cluster, settings, self.bus, delivery, replayer, revoked)
         requests = RequestHandler(cluster, settings, self.publisher, delivery, replayer)
         admission = StreamAdmission(callers)
@@ -82,6 +87,7 @@ class Events:
         self._tasks.start(self.streams.sweep(), "streams")
         if self.bus:
             self._tasks.start(self.bus.run(), "redis")
+            self._tasks.start(self._store.run(), "closed-sessions")
 
     @property
     def alive(self) -> bool:
@@ -93,6 +99,9 @@ class Events:
         await self.announcer.stop()
         if self.bus:
             await self.bus.stop()
+        if self._sessions_redis:
+            with contextlib.suppress(RedisError, OSError):
+                await self._sessions_redis.aclose()
 
     def _redis_connected(self) -> bool:
         return self.bus is not None and self.bus.connected

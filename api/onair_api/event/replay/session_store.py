@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import orjson
 import structlog
 from cachetools import TTLCache
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from onair_api.event.replay.closed_session_position import ClosedSession
+from onair_api.event.replay.redis_sessions import TOGETHER, RedisSessions, StoredText
 
 log = structlog.get_logger()
 
 KEY = "onair:session:{}:{}"
 MAX_LOCAL = 20_000
+WAIT_S = 3.0
+"""For which a session waits to be stored as it closes, or fetched as it comes back."""
+RETRY_S = 1.0
+"""Between tries to store what was not stored as it closed."""
+
+
+@dataclass(slots=True)
+class KeptSession:
+    """A copy of a closed session."""
+
+    closed: ClosedSession
+    until: float
+    """When it is forgotten, in seconds of this process's clock: the later, the later it closed."""
+    settled: bool = False
+    """It is stored, was taken, or another took its place."""
 
 
 class SessionStore:
@@ -31,39 +48,99 @@ class SessionStore:
         Args:
             connected: whether Redis is reachable; while it is not, a session must return to this replica.
         """
-        self._redis = redis
+        self._shared = RedisSessions(redis, connected) if redis is not None else None
         self._connected = connected
         self._keep_s = keep_s
-        self._local: TTLCache[str, ClosedSession] = TTLCache(MAX_LOCAL, keep_s, clock)
+        self._clock = clock
+        self._local: TTLCache[str, KeptSession] = TTLCache(MAX_LOCAL, keep_s, clock)
+        """Those that are not stored in Redis, or not yet."""
 
     async def keep(self, user_id: str, session_id: str, closed: ClosedSession) -> None:
+        """Keeps a session that has closed now; returns once it is stored, or `run` has to try again."""
         key = KEY.format(user_id, session_id)
         self._local.expire()
-        if not await self._store(key, closed):
-            self._local[key] = closed
+        self._forget(key)
+        self._local[key] = kept = KeptSession(closed, self._clock() + self._keep_s)
+        try:
+            async with asyncio.timeout(WAIT_S):
+                await self._store(key, kept)
+        except OSError as error:
+            if self._connected():
+                log.warning("stream.session_not_stored", error=str(error) or type(error).__name__)
 
     async def take(self, user_id: str, session_id: str) -> ClosedSession | None:
-        """Removes the closed session of this user and id, and returns it."""
+        """Removes the closed session of this user and id, and returns it.
+
+        Where nobody can say whether there is one, that is one that has lost events.
+        """
         key = KEY.format(user_id, session_id)
-        local: ClosedSession | None = self._local.pop(key, None)
-        return local or await self._fetch(key)
-
-    async def _store(self, key: str, closed: ClosedSession) -> bool:
-        if self._redis is None or not self._connected():
-            return False
         try:
-            await self._redis.set(key, orjson.dumps(closed.json()), px=round(self._keep_s * 1000))
-        except (TimeoutError, RedisError, OSError) as error:
-            log.warning("stream.session_not_stored", error=type(error).__name__)
-            return False
-        return True
+            async with asyncio.timeout(WAIT_S):
+                found = await self._fetch(key)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            if self._connected():
+                log.warning("stream.session_not_fetched", error=str(error) or type(error).__name__)
+            found = KeptSession(ClosedSession({}, [], time.time(), lost=True), until=0.0)
+        local = self._forget(key)
+        if local:
+            return local.closed
+        return found.closed if found else None
 
-    async def _fetch(self, key: str) -> ClosedSession | None:
-        if self._redis is None or not self._connected():
+    async def run(self) -> None:
+        """Stores what could not be stored as it closed, until cancelled."""
+        while True:
+            await asyncio.sleep(RETRY_S)
+            try:
+                await self._store_rest()
+            except OSError as error:
+                log.warning("stream.session_not_stored", error=str(error) or type(error).__name__)
+
+    async def _store_rest(self) -> None:
+        """
+        Raises:
+            OSError: some were not.
+        """
+        rest = [(key, kept) for key in list(self._local) if (kept := self._local.get(key))]
+        while rest and self._connected():
+            some, rest = rest[:TOGETHER], rest[TOGETHER:]
+            async with asyncio.timeout(WAIT_S):
+                await asyncio.gather(*(self._store(*each) for each in some))
+
+    def _forget(self, key: str) -> KeptSession | None:
+        """Ends what is kept here of a session."""
+        kept: KeptSession | None = self._local.pop(key, None)
+        if kept:
+            kept.settled = True
+        return kept
+
+    async def _store(self, key: str, kept: KeptSession) -> None:
+        """Stores a session in Redis, unless one that closed later is there.
+
+        Raises:
+            OSError: it was not, as far as is known.
+        """
+        if self._shared is None:
+            return
+        await self._shared.store(key, lambda: self._text(kept))
+        kept.settled = True
+        if self._local.get(key) is kept:
+            del self._local[key]
+
+    def _text(self, kept: KeptSession) -> StoredText | None:
+        left_ms = round((kept.until - self._clock()) * 1000)
+        if kept.settled or left_ms <= 0:
             return None
-        try:
-            text = await self._redis.getdel(key)
-            return ClosedSession.from_json(orjson.loads(text)) if text else None
-        except (TimeoutError, RedisError, OSError, ValueError, KeyError, TypeError) as error:
-            log.warning("stream.session_not_fetched", error=type(error).__name__)
+        return StoredText(orjson.dumps(kept.closed.json()), left_ms)
+
+    async def _fetch(self, key: str) -> KeptSession | None:
+        """Takes a session from Redis.
+
+        Raises:
+            OSError: whether there is one is unknown.
+            ValueError, KeyError, TypeError: there is one that cannot be decoded.
+        """
+        stored = await self._shared.take(key) if self._shared else None
+        if stored is None:
             return None
+        closed = ClosedSession.from_json(orjson.loads(stored.text))
+        return KeptSession(closed, self._clock() + stored.left_ms / 1000)

@@ -35,7 +35,7 @@ SWEEP_INTERVAL_S = 2.0
 SERVICE_RESTART = 1012
 """WebSocket close code (RFC 6455, registered with IANA)."""
 STORED_AT_ONCE = 8
-"""Sessions of streams that are sent away: fewer than there are connections with Redis."""
+"""Sessions of streams that are sent away: to the others events are delivered meanwhile."""
 STORE_S = 2.0
 """For which clients are not sent away yet because their sessions are being stored."""
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from tests.support.recorded_stream import RecordedStream, event_of
+from tests.support.shared_sessions import SharedSessions
 
 from onair_api.access.audiences import owner_key
 from onair_api.access.target import Target
@@ -61,3 +62,18 @@ async def test_each_part_of_what_it_missed_that_it_is_not_given_is_told() -> Non
     for name, told, given in (("a", 1, "a"), ("b|c|d", 2, "ab"), ("a", 2, "ab")):
         await handler.handle(stream.session, StreamRequest(None, "subscribe", {"name": name}))
         assert (stream.losses, stream.names) == (told, [*given])
+
+
+async def test_one_that_comes_back_while_nobody_can_say_what_it_has_is_told_of_a_loss_once() -> None:
+    own = owner_key("s", "u")
+    buffer = ReplayBuffer(60, 100, 10_000)
+    delivery = EventDelivery(buffer, SubscriptionLimits(EventSettings()))
+    nothing, redis = cast(Any, SimpleNamespace()), cast(Any, SharedSessions())
+    redis.fails = True
+    replayer = Replayer(buffer, SessionStore(redis, lambda: True, 60), 60)
+    handler = RequestHandler(nothing, Settings(), nothing, delivery, replayer)
+    stream = RecordedStream(own)
+    stream.session.resumed = await replayer.resume("s/u", "session")
+    for name in ("a", "b"):
+        await handler.handle(stream.session, StreamRequest(None, "subscribe", {"name": name}))
+        assert stream.losses == 1
