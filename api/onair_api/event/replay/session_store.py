@@ -1,4 +1,8 @@
-"""Stores closed sessions until they come back: in Redis for all replicas, else in this replica's memory."""
+"""Stores closed sessions until they come back: in Redis for all replicas, else in this replica's memory.
+
+Of two copies of a session the one that closed later counts. When that was is told by how long it is kept yet,
+counted by the clock of Redis or by that of this process: clocks of two replicas are never compared.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +86,7 @@ class SessionStore:
                 log.warning("stream.session_not_fetched", error=str(error) or type(error).__name__)
             found = KeptSession(ClosedSession({}, [], time.time(), lost=True), until=0.0)
         local = self._forget(key)
-        if local:
+        if local and (found is None or local.until >= found.until):
             return local.closed
         return found.closed if found else None
 

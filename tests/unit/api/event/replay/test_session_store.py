@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import pytest
 from tests.support.settable_clock import SettableClock
@@ -133,3 +134,64 @@ async def test_one_that_could_not_be_fetched_has_lost_events(connected: bool) ->
     assert found.lost
     redis.fails = False
     assert await SessionStore(redis, lambda: True, KEEP_S).take("anna", "s") is None, "nobody has closed it"
+
+
+class TwoReplicas:
+    """Two stores with one Redis; to each that is reachable or not. What it is told of time, both are."""
+
+    def __init__(self) -> None:
+        self.clock = SettableClock(100.0)
+        self.shared = SharedSessions(self.clock)
+        self.reaches = [True, True]
+        self.stores = [
+            SessionStore(
+                cast(Any, self.shared), partial(self.reaches.__getitem__, number), KEEP_S, self.clock
+            )
+            for number in range(2)
+        ]
+
+    async def close(self, replica: int, number: int, *, reaches: bool = True) -> None:
+        """The session closes on a replica, having got so far, a second after what was before."""
+        self.clock.now += 1
+        self.reaches[replica] = reaches
+        await self.stores[replica].keep("anna", "s", at(number))
+        self.reaches[replica] = True
+
+    async def back(self, replica: int) -> int | None:
+        """How far the session got that comes back to a replica; None: there is none."""
+        self.clock.now += 1
+        found = await self.stores[replica].take("anna", "s")
+        return found.positions["Layout"].number if found else None
+
+
+async def test_of_two_copies_of_a_session_the_one_that_closed_later_is_given_and_neither_is_left() -> None:
+    replicas = TwoReplicas()
+    await replicas.close(0, 100, reaches=False)
+    assert await replicas.back(1) is None
+    await replicas.close(1, 250)
+    assert await replicas.back(0) == 250
+    assert [await replicas.back(number) for number in range(2)] == [None, None]
+    await replicas.close(1, 300)
+    await replicas.close(0, 350, reaches=False)
+    assert await replicas.back(0) == 350
+    assert [await replicas.back(number) for number in range(2)] == [None, None]
+
+
+async def test_a_session_that_is_stored_late_replaces_none_that_closed_later() -> None:
+    replicas = TwoReplicas()
+    await replicas.close(0, 100, reaches=False)
+    await replicas.close(1, 250)
+    await replicas.stores[0]._store_rest()
+    assert await replicas.back(1) == 250
+    assert await replicas.back(0) is None, "the older copy is gone too"
+    await replicas.close(0, 300, reaches=False)
+    await replicas.stores[0]._store_rest()
+    assert await replicas.back(1) == 300
+
+
+async def test_a_later_close_on_the_same_replica_replaces_its_copy() -> None:
+    replicas = TwoReplicas()
+    await replicas.close(0, 100, reaches=False)
+    await replicas.close(0, 200)
+    assert await replicas.back(1) == 200
+    assert await replicas.back(0) is None
