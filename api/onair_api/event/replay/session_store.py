@@ -1,7 +1,8 @@
 """Stores closed sessions until they come back: in Redis for all replicas, else in this replica's memory.
 
 Of two copies of a session the one that closed later counts. When that was is told by how long it is kept yet,
-counted by the clock of Redis or by that of this process: clocks of two replicas are never compared.
+counted by the clock of Redis or by that of this process: clocks of two replicas are never compared. It is
+right to within a round trip to Redis.
 """
 
 from __future__ import annotations
