@@ -9,21 +9,20 @@ Redis is unreachable each replica counts for itself. See docs/decisions/0012.
 from __future__ import annotations
 
 import asyncio
+import heapq
 import math
+import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import islice
 
 import structlog
 from limits import RateLimitItemPerSecond
-from limits.aio.storage import RedisStorage
-from limits.aio.strategies import FixedWindowRateLimiter
-from redis.asyncio import ConnectionPool
 
+from onair_api.auth.request_counts import RateKey, RequestCounts, counts_redis
 from onair_api.errors import ResourceExhausted
 from onair_api.metrics import RATE_LIMITED, RATE_LIMITS_OPEN
-from onair_api.redis_connections import connection_options
 from onair_api.settings import RateLimitSettings, RedisSettings
 
 log = structlog.get_logger()
@@ -39,23 +38,15 @@ LINEAGE_SHARE = 0.25
 TIMEOUT_S = 1.0
 OPEN_S = 5.0
 """Pause after Redis failed."""
-PARALLEL = 16
-SHORTEST_REFUSAL_S = 0.5
-"""Redis says in whole seconds when a window ends: rounded, so 0 from half a second before it."""
+TOGETHER = 1000
+"""So many counters are reported at once at most, those that are due for longest first: of more, others would
+wait for this process for too long."""
 
 _WHOSE = {
     "token": "with this access token",
     "lineage": "with this access token, its refreshes and others of its guest code",
     "service": "from this service",
 }
-
-
-class RateKey(NamedTuple):
-    """What requests are counted for."""
-
-    scope: str
-    """`token`, `lineage` or `service`."""
-    id: str
 
 
 @dataclass
@@ -80,7 +71,10 @@ class RateLimits:
             if amount and redis.url
         }
         self._redis = redis
-        self._counters: dict[RateKey, Counter] = {}
+        self._counters: dict[str, dict[RateKey, Counter]] = {scope: {} for scope in self._items}
+        """By scope, those that began first at the head of each."""
+        self._full: dict[RateKey, None] = {}
+        """Those of them that hold their share of a limit."""
         self._refused_until: dict[RateKey, float] = {}
         self._open = True
         """Each replica counts for itself: Redis is unreachable, or was not reached yet."""
@@ -117,8 +111,14 @@ class RateLimits:
             )
         if self._open:
             self._count_alone(key, now)
-        else:
-            self._counters.setdefault(key, Counter(0, now)).hits += 1
+            return
+        counters = self._counters[key.scope]
+        counter = counters.get(key)
+        if counter is None:
+            counter = counters[key] = Counter(0, now)
+        counter.hits += 1
+        if self._is_full(key, counter):
+            self._full[key] = None
 
     def _count_alone(self, key: RateKey, now: float) -> None:
         counter = self._alone.get(key)
@@ -132,32 +132,35 @@ class RateLimits:
         """Reports to Redis until cancelled."""
         if not self._items:
             return
-        pool: Any = ConnectionPool.from_url(
-            str(self._redis.url),
-            socket_connect_timeout=TIMEOUT_S,
-            socket_timeout=TIMEOUT_S,
-            **connection_options(self._redis),
-        )
-        storage = RedisStorage(f"async+{self._redis.url}", implementation="redispy", connection_pool=pool)
+        redis = counts_redis(self._redis, TIMEOUT_S)
         try:
-            await self._report_forever(FixedWindowRateLimiter(storage))
+            await self._report_forever(RequestCounts(redis, self._items, self._window_s))
         finally:
-            await pool.disconnect()
+            await redis.aclose()
 
-    async def _report_forever(self, limiter: FixedWindowRateLimiter) -> None:
+    async def _report_forever(self, counts: RequestCounts) -> None:
         while True:
             try:
-                async with asyncio.timeout(TIMEOUT_S):
-                    await self._report(limiter, time.monotonic())
+                await self._report(counts, time.monotonic())
             except Exception as error:  # noqa: BLE001 - whatever a Redis client raises, requests go on
                 self._count_without_redis(error)
                 await asyncio.sleep(OPEN_S)
                 continue
             if self._open:
-                self._open = False
-                self._counters, self._alone = self._alone, {}
-                RATE_LIMITS_OPEN.set(0)
+                self._count_with_redis(time.monotonic())
             await asyncio.sleep(TICK_S)
+
+    def _count_with_redis(self, now: float) -> None:
+        """From now on Redis counts; what was counted without it is reported as if it had begun bit by bit."""
+        self._open = False
+        RATE_LIMITS_OPEN.set(0)
+        for key, counter in self._alone.items():
+            counter.since = now - random.uniform(0, self._age_s(key.scope))  # noqa: S311 - spreads load
+        for key, counter in sorted(self._alone.items(), key=lambda each: each[1].since):
+            self._counters[key.scope][key] = counter
+            if self._is_full(key, counter):
+                self._full[key] = None
+        self._alone = {}
 
     def _count_without_redis(self, error: Exception) -> None:
         if not self._open:
@@ -165,52 +168,68 @@ class RateLimits:
         self._open = True
         RATE_LIMITS_OPEN.set(1)
         now = time.monotonic()
-        counted = self._alone | self._counters
-        self._counters = {}
+        counted = dict(self._alone)
+        for counters in self._counters.values():
+            counted |= counters
+            counters.clear()
+        self._full.clear()
         self._alone = {key: each for key, each in counted.items() if now - each.since < self._window_s}
         self._forget_ended_refusals(now)
 
-    async def _report(self, limiter: FixedWindowRateLimiter, now: float) -> None:
-        if self._open:
-            await limiter.get_window_stats(next(iter(self._items.values())), "-")  # is Redis there?
+    async def _report(self, counts: RequestCounts, now: float) -> None:
         self._forget_ended_refusals(now)
-        due = [key for key, counter in self._counters.items() if self._is_due(key, counter, now)]
-        turns = asyncio.Semaphore(PARALLEL)
+        reported = {key: self._counters[key.scope].pop(key) for key in self._due(now)}
+        if not reported and not self._open:
+            return
+        for key in reported:
+            self._full.pop(key, None)
+        try:
+            # With none of them this asks whether Redis is there
+            async with asyncio.timeout(TIMEOUT_S):
+                over = await counts.add({key: counter.hits for key, counter in reported.items()})
+        except BaseException:
+            self._put_back(reported)
+            raise
+        now = time.monotonic()
+        self._refused_until |= {key: now + min(left_s, self._window_s) for key, left_s in over.items()}
 
-        async def report(key: RateKey) -> None:
-            async with turns:
-                await self._report_one(limiter, key)
+    def _due(self, now: float) -> list[RateKey]:
+        """Which counters are to be reported now."""
+        due = dict.fromkeys(islice(self._full, TOGETHER))
+        for key in islice(self._old(now), TOGETHER - len(due)):
+            due[key] = None
+        return list(due)
 
-        async with asyncio.TaskGroup() as group:
-            for key in due:
-                group.create_task(report(key))
+    def _old(self, now: float) -> Iterator[RateKey]:
+        """Those that are due, from the one that has been old enough for longest to the first that is not."""
+        counters = heapq.merge(
+            *(each.items() for each in self._counters.values()),
+            key=lambda each: each[1].since + self._age_s(each[0].scope),
+        )
+        for key, counter in counters:
+            if not self._is_due(key, counter, now):
+                return
+            yield key
+
+    def _put_back(self, reported: dict[RateKey, Counter]) -> None:
+        """Once more, and no oftener: Redis may have counted them before it was silent."""
+        for key, counter in reported.items():
+            if not counter.tried:
+                left = self._counters[key.scope].setdefault(key, Counter(0, counter.since))
+                left.hits, left.tried = left.hits + counter.hits, True
 
     def _forget_ended_refusals(self, now: float) -> None:
         self._refused_until = {key: until for key, until in self._refused_until.items() if until > now}
 
-    async def _report_one(self, limiter: FixedWindowRateLimiter, key: RateKey) -> None:
-        item = self._items[key.scope]
-        counter = self._counters.pop(key)
-        try:
-            accepted = await limiter.hit(item, key.id, cost=counter.hits)
-        except BaseException:
-            # Once more, and no oftener: it may have counted them before it was silent
-            if not counter.tried:
-                left = self._counters.setdefault(key, Counter(0, counter.since))
-                left.hits, left.tried = left.hits + counter.hits, True
-            raise
-        if accepted:
-            return
-        self._refused_until[key] = time.monotonic() + SHORTEST_REFUSAL_S
-        stats = await limiter.get_window_stats(item, key.id)
-        left_s = min(max(stats.reset_time - time.time(), SHORTEST_REFUSAL_S), self._window_s)
-        self._refused_until[key] = time.monotonic() + left_s
-
     def _is_due(self, key: RateKey, counter: Counter, now: float) -> bool:
-        return (
-            counter.hits >= SHARE * self._items[key.scope].amount
-            or now - counter.since >= AGE[key.scope] * self._window_s
-        )
+        return self._is_full(key, counter) or now - counter.since >= self._age_s(key.scope)
+
+    def _is_full(self, key: RateKey, counter: Counter) -> bool:
+        return counter.hits >= SHARE * self._items[key.scope].amount
+
+    def _age_s(self, scope: str) -> float:
+        """At which a counter is reported."""
+        return AGE[scope] * self._window_s
 
 
 def _amounts(settings: RateLimitSettings) -> dict[str, int]:

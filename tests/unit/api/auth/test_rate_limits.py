@@ -4,54 +4,50 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import cast
 
 import pytest
-from limits import RateLimitItem, WindowStats
-from limits.aio.strategies import FixedWindowRateLimiter
 from tests.support.waiting import until
 
 from onair_api.auth import rate_limits
-from onair_api.auth.rate_limits import Counter, RateKey, RateLimits
+from onair_api.auth.rate_limits import AGE, Counter, RateLimits
+from onair_api.auth.request_counts import RateKey, RequestCounts
 from onair_api.errors import ResourceExhausted
 from onair_api.settings import RateLimitSettings, RedisSettings
 
 PER_TOKEN, WINDOW_S = 10, 3600
 
 
-class ScriptedLimiter:
+class ScriptedCounts:
     """What Redis would count, while it is reachable."""
 
     def __init__(self) -> None:
         self.reachable, self.responds = False, True
         self.counted: dict[str, int] = {}
         self.asked = 0
+        self.together: list[list[RateKey]] = []
 
-    async def hit(self, item: RateLimitItem, identifier: str, cost: int) -> bool:
-        self._check()
-        self.counted[identifier] = self.counted.get(identifier, 0) + cost
-        if not self.responds:
-            raise TimeoutError
-        return self.counted[identifier] <= item.amount
-
-    async def get_window_stats(self, *_: object) -> WindowStats:
-        self._check()
-        return WindowStats(time.time() + WINDOW_S, 0)
-
-    def _check(self) -> None:
+    async def add(self, hits: Mapping[RateKey, int]) -> dict[RateKey, float]:
         self.asked += 1
         if not self.reachable:
             raise OSError("unreachable")
+        for key, more in hits.items():
+            self.counted[key.id] = self.counted.get(key.id, 0) + more
+        if hits:
+            self.together.append(list(hits))
+            if not self.responds:
+                raise TimeoutError
+        return {key: WINDOW_S for key in hits if self.counted[key.id] > PER_TOKEN}
 
 
 @asynccontextmanager
-async def reporting(limits: RateLimits) -> AsyncIterator[ScriptedLimiter]:
-    limiter = ScriptedLimiter()
-    running = asyncio.create_task(limits._report_forever(cast(FixedWindowRateLimiter, limiter)))
+async def reporting(limits: RateLimits) -> AsyncIterator[ScriptedCounts]:
+    counts = ScriptedCounts()
+    running = asyncio.create_task(limits._report_forever(cast(RequestCounts, counts)))
     try:
-        yield limiter
+        yield counts
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
@@ -138,3 +134,65 @@ def test_a_lineage_that_is_seldom_used_is_reported_once_a_window() -> None:
     assert due["token"] == [False, True, True, True]
     assert due["service"] == [False, True, True, True]
     assert due["lineage"] == [False, False, True, True]
+
+
+def with_seldom_tokens() -> RateLimits:
+    """Those of tokens that are far below their limit."""
+    settings = RateLimitSettings(window_s=WINDOW_S, per_token=1000, per_service=0)
+    return RateLimits(settings, RedisSettings.model_validate({"url": "redis://127.0.0.1:1/0"}))
+
+
+async def report(limits: RateLimits, counts: ScriptedCounts, now: float) -> None:
+    await limits._report(cast(RequestCounts, counts), now)
+
+
+async def test_many_counters_are_reported_together_those_that_are_due_for_longest_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rate_limits, "TOGETHER", 3)
+    limits, counts = with_seldom_tokens(), ScriptedCounts()
+    counts.reachable = True
+    limits._count_with_redis(time.monotonic())
+    for number in range(7):
+        limits.count(str(number), "studio")
+    for _ in range(20):
+        limits.count("busy", "studio")
+    now = time.monotonic()
+    for _ in range(2):
+        await report(limits, counts, now)
+    assert counts.together == [[RateKey("token", "busy")]], "the others are not due yet"
+    for _ in range(4):
+        await report(limits, counts, now + AGE["token"] * WINDOW_S)
+    assert [[key.id for key in each] for each in counts.together[1:]] == [
+        ["0", "1", "2"],
+        ["3", "4", "5"],
+        ["6"],
+    ]
+
+
+async def test_what_was_counted_without_redis_is_not_due_at_once_when_it_is_back() -> None:
+    limits, counts = with_seldom_tokens(), ScriptedCounts()
+    for number in range(1000):
+        limits.count(str(number), "studio")
+    counts.reachable = True
+    now = time.monotonic() + WINDOW_S / 2
+    limits._count_with_redis(now)
+    age_s = AGE["token"] * WINDOW_S
+    for part in range(1, 11):
+        await report(limits, counts, now + part / 10 * age_s)
+    assert len(counts.together) == 10
+    assert all(50 < len(each) < 150 for each in counts.together), "about as many in each part of the time"
+    assert counts.counted == {str(number): 1 for number in range(1000)}
+
+
+async def test_a_report_that_redis_refuses_is_counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate_limits, "TOGETHER", 3)
+    limits, counts = with_seldom_tokens(), ScriptedCounts()
+    limits._count_with_redis(time.monotonic())
+    for number in range(7):
+        limits.count(str(number), "studio")
+    with pytest.raises(OSError, match="unreachable") as refused:
+        await report(limits, counts, time.monotonic() + WINDOW_S)
+    limits._count_without_redis(refused.value)
+    assert sorted(key.id for key in limits._alone) == [str(number) for number in range(7)]
+    assert [counter.hits for counter in limits._alone.values()] == [1] * 7
