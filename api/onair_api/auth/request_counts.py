@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from limits import RateLimitItem
 from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 
 from onair_api.redis_connections import connection_options
 from onair_api.settings import RedisSettings
@@ -78,6 +76,5 @@ def counts_redis(settings: RedisSettings, timeout_s: float) -> Redis:
         str(settings.url),
         socket_connect_timeout=timeout_s,
         socket_timeout=timeout_s,
-        retry=Retry(NoBackoff(), 0),
         **connection_options(settings),
     )

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 
 from onair_api.redis_connections import connection_options
 from onair_api.settings import RedisSettings
@@ -70,7 +68,6 @@ def sessions_redis(settings: RedisSettings) -> Redis:
         protocol=2,
         socket_connect_timeout=RESPONSE_TIMEOUT_S,
         socket_timeout=RESPONSE_TIMEOUT_S,
-        retry=Retry(NoBackoff(), 0),
         health_check_interval=0,
         **connection_options(settings),
     )
