@@ -27,6 +27,8 @@ class RecordingApiServer:
     def __init__(self) -> None:
         self.writes: list[tuple[str, str, str]] = []
         """Plural, name and the resourceVersion that the write was made on."""
+        self.metadata: list[Document] = []
+        """What merge patches said."""
         self.deleted: list[str] = []
         self.present: dict[str, Document] = {}
         self.existing: set[str] = set()
@@ -76,6 +78,7 @@ class RecordingApiServer:
 
     async def merge_patch(self, api: Api, _: str, name: str, patch: Document) -> Document:
         spec = {"collectionId": "sunday", "projectId": "show", "address": {}}
+        self.metadata.append(patch["metadata"])
         return self._written(api, name, patch["metadata"]["resourceVersion"], spec)
 
     async def get(self, _: Api, __: str, name: str) -> Document:

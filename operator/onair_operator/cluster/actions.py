@@ -120,6 +120,13 @@ class Adopt:
 
 
 @dataclass(frozen=True)
+class Disown:
+    """Takes away the owner references that name resources of ours."""
+
+    child: Resource
+
+
+@dataclass(frozen=True)
 class AdoptSecret:
     """Adds an owner reference to a Secret."""
 
@@ -220,6 +227,7 @@ Action = (
     | DropEncoder
     | PushProgram
     | Adopt
+    | Disown
     | AdoptSecret
     | DeleteSecret
     | CreateStreamKey

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import structlog
 
-from onair_crds.contract.owners import owner_reference
+from onair_crds.contract.owners import other_owners, owner_reference
 from onair_crds.kube.apis import CUSTOM, PODS, SECRETS, Api
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
-from onair_crds.kube.store import Change
+from onair_crds.kube.store import Change, Entry
 from onair_crds.resources.base import Resource
 from onair_crds.resources.project import Project, ProjectStatus
 from onair_crds.shapes import Document, JsonPatch
@@ -113,11 +113,8 @@ class Applier:
                 await self._delete(PODS, POD, action.name, action.uid, action.grace_s)
             case actions.FollowEncoder() | actions.DropEncoder() | actions.PushProgram():
                 self._steer_encoder(action)
-            case actions.Adopt():
-                child = action.child
-                await self._adopt(CUSTOM[child.kind], child.kind, child.name, action.owner, child)
-            case actions.AdoptSecret():
-                await self._adopt(SECRETS, SECRET, action.name, action.owner)
+            case actions.Adopt() | actions.Disown() | actions.AdoptSecret():
+                await self._change_owners(action)
             case actions.DeleteSecret():
                 await self._delete_secret(action)
             case actions.CreateStreamKey() | actions.CutOff() | actions.WantPulls() | actions.ShowPreviews():
@@ -221,6 +218,16 @@ class Applier:
         # A source uses its Secret without a reference.
         return kind == SOURCE or secret in secrets_of(document)
 
+    async def _change_owners(self, action: actions.Adopt | actions.Disown | actions.AdoptSecret) -> None:
+        match action:
+            case actions.Adopt():
+                child = action.child
+                await self._adopt(CUSTOM[child.kind], child.kind, child.name, action.owner, child)
+            case actions.Disown():
+                await self._disown(action.child)
+            case actions.AdoptSecret():
+                await self._adopt(SECRETS, SECRET, action.name, action.owner)
+
     async def _adopt(
         self, api: Api, kind: str, name: str, owner: Resource, child: Resource | None = None
     ) -> None:
@@ -231,15 +238,34 @@ class Applier:
         """
         await self._confirm(owner)
         reference = owner_reference(owner.kind, owner.name, owner.uid)
-        entry = self._world.store.entry(kind, name)
-        if child and entry and entry.uid != child.uid:
-            raise ApiError(409, "Conflict", f"{kind} {name} is another one by now")
+        entry = self._newest(kind, name, child)
         present = (entry.metadata.get("ownerReferences") or []) if entry else []
         metadata: Document = {"ownerReferences": [*present, reference]}
         if entry:
             metadata["resourceVersion"] = str(entry.version)
         elif child:
             metadata["resourceVersion"] = child.resource_version
+        await self._write_owners(api, kind, name, metadata)
+
+    async def _disown(self, child: Resource) -> None:
+        """Takes our owner references away from the newest known version of a child."""
+        kind, name = child.kind, child.name
+        if entry := self._newest(kind, name, child):
+            owners = other_owners(entry.metadata)
+            metadata: Document = {"ownerReferences": owners, "resourceVersion": str(entry.version)}
+            await self._write_owners(CUSTOM[kind], kind, name, metadata)
+
+    def _newest(self, kind: str, name: str, child: Resource | None) -> Entry | None:
+        """
+        Raises:
+            ApiError: it is another one by now than the child that was looked at.
+        """
+        entry = self._world.store.entry(kind, name)
+        if child and entry and entry.uid != child.uid:
+            raise ApiError(409, "Conflict", f"{kind} {name} is another one by now")
+        return entry
+
+    async def _write_owners(self, api: Api, kind: str, name: str, metadata: Document) -> None:
         with _noted(kind, name):
             response = await self._client.merge_patch(api, self._namespace, name, {"metadata": metadata})
         self._take(kind, response)

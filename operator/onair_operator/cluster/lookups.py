@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from onair_crds.contract.ingest import source_of_secret
 from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, SOURCE_LABEL
-from onair_crds.contract.owners import is_owned_by
+from onair_crds.contract.owners import owner_is_wrong
 from onair_crds.kube.store import Change, Entry, Store
 from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.shapes import Document
@@ -79,12 +79,12 @@ def project_of_pod(_: Store, change: Change) -> Iterable[str]:
 
 
 def project_to_own_it(store: Store, change: Change) -> Iterable[str]:
-    """The project of a layout that is not its project's yet."""
+    """The project of a layout that is not its project's yet, or is not to be any more."""
     layout = change.after
     if layout is None or layout.deleting:
         return ()
     project = store.entry(PROJECT, str(layout.spec.get("projectId")))
-    return (project.name,) if project and not is_owned_by(layout.metadata, project.uid) else ()
+    return (project.name,) if project and owner_is_wrong(layout.metadata, project.uid) else ()
 
 
 def project_that_draws(store: Store, change: Change) -> str | None:

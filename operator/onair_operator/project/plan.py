@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
-from onair_crds.contract.owners import is_owned_by
 from onair_crds.contract.program import ProgramDestination
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_crds.resources.enums import BroadcastPhase, ConnectState
@@ -18,7 +17,6 @@ from onair_crds.resources.project import BroadcastStatus, DestinationCounts, Pro
 from onair_crds.resources.room import RoomStatus
 from onair_operator.cluster.actions import (
     Action,
-    Adopt,
     AdoptSecret,
     ClaimStreams,
     DeleteSecret,
@@ -27,6 +25,7 @@ from onair_operator.cluster.actions import (
     SetFinalizer,
     WriteStatus,
 )
+from onair_operator.cluster.ownership import follow_owner
 from onair_operator.cluster.queue import Key
 from onair_operator.cluster.watched_kinds import DESTINATION
 from onair_operator.destination.conflict import with_conflict
@@ -204,16 +203,19 @@ def _write_destination_statuses(
 
 
 def _adopt_children(observed: ObservedProject) -> Iterator[Action]:
-    """The project becomes its collection's, destinations and layouts become the project's."""
+    """The project becomes its collection's, destinations and layouts become the project's.
+
+    Those that Argo CD manages are nobody's.
+    """
     project, collection = observed.project, observed.collection
     if project.deleting:
         return
-    if collection and not collection.deleting and not is_owned_by(project.metadata, collection.uid):
-        yield Adopt(project, collection)
+    if collection:
+        yield from follow_owner(project, collection)
     children = (*observed.destinations, *observed.layouts)
-    orphans = [each for each in children if not each.deleting and not is_owned_by(each.metadata, project.uid)]
-    yield from (Adopt(child, project) for child in orphans[:CHILDREN_IN_A_PLAN])
-    if orphans[CHILDREN_IN_A_PLAN:]:
+    changes = [change for child in children for change in follow_owner(child, project)]
+    yield from changes[:CHILDREN_IN_A_PLAN]
+    if changes[CHILDREN_IN_A_PLAN:]:
         yield Requeue(Key(project.kind, project.name), 0.0)
 
 

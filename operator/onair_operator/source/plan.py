@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 
-from onair_crds.contract.owners import is_owned_by
-from onair_operator.cluster.actions import Action, Adopt, CreateStreamKey, WriteStatus
+from onair_operator.cluster.actions import Action, CreateStreamKey, WriteStatus
+from onair_operator.cluster.ownership import follow_owner
 from onair_operator.settings import OperatorSettings
 from onair_operator.source.events import source_events
 from onair_operator.source.observe import ObservedSource
@@ -14,7 +14,7 @@ from onair_operator.source.status import present_sighting, source_status
 
 
 def make_plan(observed: ObservedSource, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
-    """Writes what gateways say, makes a key where there is none, and has it deleted with its collection."""
+    """Writes what gateways say, makes a key where there is none, and has it go with its collection."""
     if observed.source.deleting:
         return []
     return [*_create_key(observed), *_write_status(observed, now, settings), *_adopt(observed)]
@@ -35,6 +35,5 @@ def _write_status(observed: ObservedSource, now: dt.datetime, settings: Operator
 
 
 def _adopt(observed: ObservedSource) -> Iterator[Action]:
-    source, collection = observed.source, observed.collection
-    if collection and not collection.deleting and not is_owned_by(source.metadata, collection.uid):
-        yield Adopt(source, collection)
+    if observed.collection:
+        yield from follow_owner(observed.source, observed.collection)

@@ -9,6 +9,7 @@ from tests.support.documents import credentials_document, destination_document, 
 from tests.support.show_store import show_store
 
 from onair_crds.contract.ingest_gateway import stream_of_key
+from onair_crds.contract.owners import TRACKING_ANNOTATION, owner_reference
 from onair_crds.kube.store import Entry, Store
 from onair_crds.shapes import Document
 from onair_operator.cluster.watched_kinds import KINDS
@@ -74,6 +75,15 @@ def test_a_layout_bears_on_its_project_until_it_is_its(store: Store) -> None:
     assert looked_at(store, "Layout", edited) == set()
     assert looked_at_when_gone(store, "Layout", "stage") == set()
     assert looked_at(store, "Layout", document("early", {"projectId": "later"})) == set()
+
+
+def test_a_layout_that_argo_cd_manages_bears_on_its_project_until_it_is_nobodys(store: Store) -> None:
+    tracked = {TRACKING_ANNOTATION: "shows:onair.dev/Layout:shows/stage"}
+    spec = {"projectId": "show"}
+    assert looked_at(store, "Layout", document("stage", spec, annotations=tracked)) == set()
+    owned = [owner_reference("Project", "show", "uid-show")]
+    adopted = document("stage", spec, annotations=tracked, ownerReferences=owned)
+    assert looked_at(store, "Layout", adopted) == {"Project/show"}
 
 
 def test_a_secret_bears_on_the_projects_whose_destinations_refer_to_it(store: Store) -> None:

@@ -11,6 +11,7 @@ from tests.support.documents import credentials_document, destination_document, 
 from tests.support.worlds import NOW, collection, destination, on_air, pod, project
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
+from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.errors import ApiError
 from onair_crds.resources.collection import CollectionStatus
 from onair_crds.resources.destination import DestinationStatus
@@ -25,6 +26,7 @@ from onair_operator.cluster.actions import (
     ClaimStreams,
     CreatePod,
     DeleteSecret,
+    Disown,
     FollowEncoder,
     KeepRoom,
     Requeue,
@@ -158,6 +160,16 @@ async def test_an_adoption_is_made_on_the_newest_known_version(setting: ApplierS
     setting.api.present["show"] = document("show", {"collectionId": "sunday"}, uid=project().uid)
     await setting.applier.apply([Adopt(destination(), project())])
     assert setting.api.writes == [("destinations", "main", "50")]
+
+
+async def test_what_is_nobodys_any_more_keeps_the_owners_that_others_gave_it(setting: ApplierSetting) -> None:
+    theirs = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"}
+    owners = [theirs, owner_reference("Project", "show", project().uid)]
+    newest = {"name": "main", "uid": "uid-main", "resourceVersion": "50", "ownerReferences": owners}
+    setting.store.update("Destination", {"metadata": newest, "spec": {"projectId": "show", "address": {}}})
+    await setting.applier.apply([Disown(destination())])
+    assert setting.api.writes == [("destinations", "main", "50")]
+    assert setting.api.metadata == [{"ownerReferences": [theirs], "resourceVersion": "50"}]
 
 
 @pytest.mark.parametrize("what", ["is gone", "is another by now", "is being deleted"])

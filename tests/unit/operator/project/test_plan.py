@@ -22,12 +22,16 @@ from tests.support.worlds import (
     world,
 )
 
+from onair_crds.contract.owners import TRACKING_ANNOTATION, owner_reference
 from onair_crds.contract.times import format_time
+from onair_crds.resources.destination import Destination
+from onair_crds.shapes import Document
 from onair_operator.cluster.actions import (
     Adopt,
     AdoptSecret,
     DeletePod,
     DeleteSecret,
+    Disown,
     PushProgram,
     Requeue,
     ResourceEvent,
@@ -151,6 +155,23 @@ def test_children_get_their_owner() -> None:
         (a.child.name, a.owner.name) for a in plan(world(show, destinations=[orphan])) if isinstance(a, Adopt)
     ]
     assert adopted == [("show", "sunday"), ("a", "show")]
+
+
+def test_what_argo_cd_manages_has_no_owner() -> None:
+    """It leaves alone what has one, so what is removed from Git would stay on air."""
+    tracked = {"annotations": {TRACKING_ANNOTATION: "shows:onair.dev/Destination:shows/a"}}
+    theirs = {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "theirs"}
+    ours = owner_reference("Project", "show", "uid-of-the-former")
+
+    def managed(name: str, *owners: Document) -> Destination:
+        made = destination(name)
+        metadata = {**made.metadata, **tracked, "ownerReferences": list(owners)}
+        return made.model_copy(update={"metadata": metadata})
+
+    adopted = managed("adopted", theirs, ours)
+    show = project("Stopped", metadata={**tracked, "ownerReferences": []})
+    planned = plan(world(show, destinations=[managed("free"), managed("another's", theirs), adopted]))
+    assert [each for each in planned if isinstance(each, Adopt | Disown)] == [Disown(adopted)]
 
 
 @pytest.mark.parametrize("adopted", [True, False])

@@ -8,14 +8,16 @@ from tests.support.sources import KEY_STREAM, observed_source, sighting, source
 from tests.support.worlds import NOW, SETTINGS, collection
 
 from onair_crds.contract.ingest_gateway import StreamState
+from onair_crds.contract.owners import TRACKING_ANNOTATION, owner_reference
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.source import Source
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import Action, Adopt, CreateStreamKey, ResourceEvent, WriteStatus
+from onair_operator.cluster.actions import Action, Adopt, CreateStreamKey, Disown, ResourceEvent, WriteStatus
 from onair_operator.source.observe import ObservedSource
 from onair_operator.source.plan import make_plan
 
+TRACKED = {TRACKING_ANNOTATION: "shows:onair.dev/Source:shows/camera"}
 RELAY = {"rtmpPull": {"url": "rtmp://203.0.113.9/live/secret"}}
 DELETING: Document = {"deletionTimestamp": "2026-05-01T12:00:00Z"}
 
@@ -38,6 +40,14 @@ def settled(observed: ObservedSource) -> ObservedSource:
 def test_a_source_is_given_to_its_collection() -> None:
     observed = ObservedSource(source(), collection())
     assert Adopt(observed.source, collection()) in plan(observed)
+
+
+def test_a_source_that_argo_cd_manages_is_given_to_nobody() -> None:
+    owners = [owner_reference("Collection", "sunday", "uid-sunday")]
+    adopted = ObservedSource(source(annotations=TRACKED, ownerReferences=owners), collection())
+    assert Disown(adopted.source) in plan(adopted)
+    free = ObservedSource(source(annotations=TRACKED, ownerReferences=[]), collection())
+    assert not [each for each in plan(free) if isinstance(each, Adopt | Disown)]
 
 
 @pytest.mark.parametrize(
