@@ -98,6 +98,8 @@ class EncoderSettings(OperatorPart):
     """Width of the X screen, pixels: the largest canvas that a warm browser can render."""
     max_height: int = DEFAULT_MAX_HEIGHT
     labels: dict[str, str] = {}
+    pod_annotations: dict[str, str] = {}
+    """Beside those that say how a pod runs, and that it is not to be moved."""
     authorities_config_map: str = ""
     """ConfigMap in the show namespace with the CA certificates that servers may be signed by."""
     sandbox: SandboxSettings = SandboxSettings()

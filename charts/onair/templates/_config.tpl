@@ -35,6 +35,7 @@ encoder:
   maxWidth: {{ .Values.encoder.maxWidth | int }}
   maxHeight: {{ .Values.encoder.maxHeight | int }}
   labels: {{ .Values.encoder.labels | toJson }}
+  podAnnotations: {{ .Values.encoder.podAnnotations | toJson }}
   authoritiesConfigMap: {{ .Values.encoder.authoritiesConfigMap | quote }}
   sandbox: {{ include "onair.sandboxConfig" . }}
   network:

@@ -13,6 +13,12 @@ from onair_crds.contract.owners import owner_reference
 from onair_crds.resources.project import Project
 from onair_crds.shapes import Document
 
+NOT_MOVED = {
+    "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+    "karpenter.sh/do-not-disrupt": "true",
+}
+"""Annotations that autoscalers heed."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -25,7 +31,7 @@ class Claim:
 
 def pod_claim(claim: Claim) -> Document:
     """The merge patch that gives a pod to a claim. A pod with a show is not moved to save a node."""
-    return _patch(claim, {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}, controller=True)
+    return _patch(claim, NOT_MOVED, controller=True)
 
 
 def identity_claim(claim: Claim) -> Document:

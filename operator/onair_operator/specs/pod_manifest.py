@@ -94,7 +94,7 @@ def unclaimed_pod(
     if encoder.sandbox.mode is SandboxMode.RUNTIME_CLASS:
         spec["runtimeClassName"] = encoder.sandbox.runtime_class_name
     metadata: Document = {"name": name, "labels": {**encoder.labels, **ENCODER_LABELS}}
-    if annotations := _runtime_annotations(encoder.sandbox):
+    if annotations := {**encoder.pod_annotations, **_runtime_annotations(encoder.sandbox)}:
         metadata["annotations"] = annotations
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 

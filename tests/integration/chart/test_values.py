@@ -214,6 +214,7 @@ def test_the_operator_loads_the_values_as_settings(tmp_path: Path, monkeypatch: 
         "encoder": {
             "tolerations": [{"key": "live", "operator": "Exists"}],
             "labels": {"team": "live"},
+            "podAnnotations": {"linkerd.io/inject": "disabled"},
             "cost": {"complexityStep": 2},
         },
         "broadcast": {"retentionSeconds": 10_000_000_000, "stopGraceSeconds": 0.5},
@@ -246,6 +247,7 @@ def test_the_operator_loads_the_values_as_settings(tmp_path: Path, monkeypatch: 
     assert settings.encoder.priority_class_name == "onair-encoder"
     assert settings.encoder.tolerations == [{"key": "live", "operator": "Exists"}]
     assert settings.encoder.labels == {"team": "live"}
+    assert settings.encoder.pod_annotations == {"linkerd.io/inject": "disabled"}
     assert settings.encoder.cost.complexity_step == 2
     assert settings.broadcast.retention_s == 10_000_000_000
     assert [provider.model_dump(mode="json") for provider in settings.rtc.providers] == [

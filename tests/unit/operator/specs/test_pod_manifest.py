@@ -44,6 +44,7 @@ ALL_SETTINGS = SETTINGS.model_copy(
             node_selector={"pool": "shows"},
             tolerations=[{"key": "shows", "operator": "Exists"}],
             labels={"team": "live"},
+            pod_annotations={"linkerd.io/inject": "disabled", "karpenter.sh/do-not-disrupt": "false"},
             authorities_config_map="ours",
             max_width=1920,
             max_height=1080,
