@@ -146,6 +146,7 @@ class ReconcileLoop:
                 tasks.create_task(self._watch_nodes(world))
                 tasks.create_task(world.rooms.run())
                 tasks.create_task(world.ingest_addresses.run())
+                tasks.create_task(world.ingest_pods.run(world.gateways.streams))
                 for _ in range(WORKERS):
                     tasks.create_task(self._work(world, applier, resync))
         finally:
@@ -216,7 +217,7 @@ class ReconcileLoop:
         return entry.head(model) if model and entry else None
 
     async def _watch_nodes(self, world: World) -> None:
-        """Judges nodes while an encoder on them is silent, and those found dead until they are back."""
+        """Judges nodes while something on them is silent, and those found dead until they are back."""
         while True:
             await asyncio.sleep(NODE_INTERVAL_S)
             try:

@@ -23,6 +23,7 @@ from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.closing_namespace import release_projects
 from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.ingest_addresses import IngestAddresses
+from onair_operator.cluster.ingest_pods import IngestPods
 from onair_operator.cluster.ingest_secret import follow_ingest_secret, ingest_secret
 from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
@@ -88,6 +89,7 @@ class _Runtime:
             client, settings.release_namespace, self._identity, settings.leader_election
         )
         self._nodes = NodeLeases(client)
+        self._ingest_pods = IngestPods(client, settings.release_namespace, self._election.may_act)
         record_sandbox(settings.encoder.sandbox.mode)
         changed, namespace = self._reconcile.changed, settings.show_namespace
         self._resync = Resync(client, self._store, namespace, changed, lambda: self._election.leading)
@@ -97,7 +99,7 @@ class _Runtime:
         probes = ProbeServer(lambda: self._resync.synced)
         await probes.start(self._settings.health_port)
         watching = asyncio.create_task(self._watch.run(self._settings.resync_interval_s, self._stop))
-        looking = asyncio.create_task(self._nodes.watch(lambda: self._store.size(POD) > 0))
+        looking = asyncio.create_task(self._nodes.watch(self._needs_nodes))
         campaign = asyncio.create_task(self._election.campaign(self._lead))
         stopping = asyncio.create_task(self._stop.wait())
         try:
@@ -150,6 +152,7 @@ class _Runtime:
             rooms,
             page_tokens=page_tokens,
             ingest_addresses=addresses,
+            ingest_pods=self._ingest_pods,
             receivers=[receiver] if receiver else [],
             run_quotas=settings.quotas,
         )
@@ -176,6 +179,10 @@ class _Runtime:
             await rooms.close()
             await fleet.close()
             await recorder.drain()
+
+    def _needs_nodes(self) -> bool:
+        """Whether it may have to be known which nodes are dead."""
+        return self._store.size(POD) > 0 or bool(self._ingest_pods.lost)
 
     def _has_room(self, room: str) -> bool:
         return any(True for _ in self._store.select(PROJECT, BY_ROOM, room))

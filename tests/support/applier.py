@@ -30,6 +30,8 @@ class RecordingApiServer:
         self.metadata: list[Document] = []
         """What merge patches said."""
         self.deleted: list[str] = []
+        self.deletions: list[tuple[str, str, Document]] = []
+        """Namespace, name and options."""
         self.present: dict[str, Document] = {}
         self.existing: set[str] = set()
         """Plurals of which there is one of each name."""
@@ -86,8 +88,9 @@ class RecordingApiServer:
             raise ApiError(404, "NotFound", "not found")
         return self.present[name]
 
-    async def delete(self, api: Api, _: str, name: str, **__: Any) -> Document:
+    async def delete(self, api: Api, namespace: str, name: str, **options: Any) -> Document:
         self.deleted.append(name)
+        self.deletions.append((namespace, name, options))
         raise ApiError(404, "NotFound", "not found")
 
 

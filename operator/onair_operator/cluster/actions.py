@@ -13,6 +13,7 @@ from onair_crds.contract.program import Program
 from onair_crds.resources.base import Resource, Status
 from onair_crds.resources.project import BroadcastStatus, Project, ProjectStatus
 from onair_crds.resources.source import Source
+from onair_operator.cluster.ingest_pods import LeavingPod
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.observed import PodView
 from onair_operator.ingest.shown_previews import ShownPreviews
@@ -201,6 +202,13 @@ class MarkNode:
 
 
 @dataclass(frozen=True)
+class DeleteIngestPod:
+    """Deletes an ingest pod at once, without the word of its node, so that another one takes its place."""
+
+    pod: LeavingPod
+
+
+@dataclass(frozen=True)
 class ResourceEvent:
     """A Kubernetes Event on a resource."""
 
@@ -237,6 +245,7 @@ Action = (
     | ShowPreviews
     | KeepRoom
     | MarkNode
+    | DeleteIngestPod
     | ResourceEvent
     | Requeue
 )

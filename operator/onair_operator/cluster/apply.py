@@ -18,6 +18,7 @@ from onair_crds.shapes import Document, JsonPatch
 from onair_operator.cluster import actions
 from onair_operator.cluster.encoder_pods import EncoderPods
 from onair_operator.cluster.event_recorder import EventRecorder
+from onair_operator.cluster.ingest_pods import LeavingPod
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air, record_triggers
@@ -56,6 +57,7 @@ class Applier:
         self._recorder = recorder
         self._leads = leads
         self._namespace = settings.show_namespace
+        self._release_namespace = settings.release_namespace
         self._pods = EncoderPods(client, world, queue, self._take, self.tell, key, settings, leads)
         self._sources = SourceActions(client, world, self._namespace, self._take)
 
@@ -130,6 +132,8 @@ class Applier:
                     self._world.rooms.drop(action.room, action.wanted.project)
             case actions.MarkNode():
                 self._world.nodes.mark(action.name, dead=action.dead)
+            case actions.DeleteIngestPod():
+                await self._delete_ingest_pod(action.pod)
             case actions.ResourceEvent():
                 self._recorder.record(action)
             case actions.Requeue():
@@ -193,6 +197,15 @@ class Applier:
             return
         if deleted.get("kind") == kind and "deletionTimestamp" in deleted["metadata"]:
             self._take(kind, deleted)
+
+    async def _delete_ingest_pod(self, pod: LeavingPod) -> None:
+        try:
+            await self._client.delete(PODS, self._release_namespace, pod.name, uid=pod.uid, grace_period_s=0)
+        except ApiError as error:
+            if not error.not_found and not error.conflict:
+                raise
+        self._world.ingest_pods.deleted(pod.uid)
+        log.warning("ingest-pod.deleted", pod=pod.name, node=pod.node)
 
     async def _delete_secret(self, action: actions.DeleteSecret) -> None:
         """Deletes credentials unless what they were made for turns out to use them.

@@ -27,7 +27,7 @@ LONGEST_GAP_S = 5.0
 
 
 class NodeLeases:
-    """Looks at the Leases of nodes while there are encoders, whether this process leads or may have to."""
+    """Looks at the Leases of nodes while that is needed, whether this process leads or may have to."""
 
     def __init__(self, client: KubeClient, clock: Callable[[], float] = time.monotonic) -> None:
         self.unchanged_s: Mapping[str, float] = {}

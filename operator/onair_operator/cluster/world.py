@@ -12,6 +12,7 @@ from onair_crds.resources.project import ProjectSpec
 from onair_operator.cluster.background import Background
 from onair_operator.cluster.claimed_streams import ClaimedStreams
 from onair_operator.cluster.ingest_addresses import IngestAddresses
+from onair_operator.cluster.ingest_pods import IngestPods
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.receiver import Receiver
 from onair_operator.cluster.watched_kinds import POD, PROJECT
@@ -77,6 +78,7 @@ class World:
     streams: ClaimedStreams = field(default_factory=ClaimedStreams)
     page_tokens: PageTokens | None = None
     ingest_addresses: IngestAddresses = field(default_factory=IngestAddresses)
+    ingest_pods: IngestPods = field(default_factory=IngestPods)
     receivers: list[Receiver] = field(default_factory=list)
     """The built-in MediaMTX, if there is one."""
     refusals: dict[str, PodRefusal] = field(default_factory=dict)

@@ -1,4 +1,7 @@
-"""Freezes the node of a show: its Lease expires, and the show continues on another node."""
+"""Freezes the node of a show: its Lease expires, and the show continues on another node.
+
+Ingest of the node's region gets another pod, which waits for the node: the region has no other one here.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,9 @@ LOCATIONS = {
 NODE_FAILURE_GAP_S = 45
 """The node counts as dead 12.5 s after its last renewal; the rest is a cold start on a busy machine."""
 
+INGEST_REPLACED_S = 120
+"""Kubernetes finds out within 50 s that the node does not respond, and evicts pods 10 s later."""
+
 
 def node(cluster: LocalCluster, name: str) -> Document:
     document: Document = cluster.get("node", name)
@@ -37,6 +43,17 @@ def system_pods(cluster: LocalCluster) -> list[Document]:
     return cluster.list("pod", "app.kubernetes.io/instance=onair,app.kubernetes.io/component!=ingest", SYSTEM)
 
 
+def ingest_pods(cluster: LocalCluster) -> dict[str, Document]:
+    """By name."""
+    found = cluster.list("pod", "app.kubernetes.io/instance=onair,app.kubernetes.io/component=ingest", SYSTEM)
+    return {each["metadata"]["name"]: each for each in found}
+
+
+def is_ready(pod: Document) -> bool:
+    conditions = pod.get("status", {}).get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
 def dns_pods(cluster: LocalCluster) -> list[Document]:
     return cluster.list("pod", "k8s-app=kube-dns", "kube-system")
 
@@ -44,18 +61,12 @@ def dns_pods(cluster: LocalCluster) -> list[Document]:
 def all_ready_elsewhere(cluster: LocalCluster, node: str) -> bool:
     """Whether all system and DNS pods are ready on other nodes than this."""
     pods = system_pods(cluster) + dns_pods(cluster)
-    return bool(pods) and all(
-        p["spec"].get("nodeName") not in (node, None)
-        and any(
-            c["type"] == "Ready" and c["status"] == "True" for c in p.get("status", {}).get("conditions", [])
-        )
-        for p in pods
-    )
+    return bool(pods) and all(p["spec"].get("nodeName") not in (node, None) and is_ready(p) for p in pods)
 
 
 @pytest.fixture
 def encoders_only_node(cluster: LocalCluster) -> str:
-    """A node with a region on which, of OnAir, only encoders run, and no DNS server.
+    """A node with a region on which, of OnAir, only encoders and the region's ingest run, and no DNS server.
 
     The cluster keeps querying a DNS server that failed with its node for about 40 s,
     which would dominate the measurement.
@@ -108,6 +119,17 @@ def test_a_show_continues_on_another_node_when_its_node_fails(
     lost = cluster.encoder_pod(show.project)
     assert cluster.get("pod", lost)["spec"]["nodeName"] == encoders_only_node
 
+    ingest = {
+        name: pod["metadata"]["uid"]
+        for name, pod in ingest_pods(cluster).items()
+        if pod["spec"].get("nodeName") == encoders_only_node
+    }
+    assert ingest
+
+    def ingest_is_replaced() -> bool:
+        found = {name: pod["metadata"]["uid"] for name, pod in ingest_pods(cluster).items()}
+        return all(found.get(name) not in (None, uid) for name, uid in ingest.items())
+
     with GapMonitor(receiver, path) as gap, frozen(cluster, encoders_only_node):
         cluster.until(
             "another pod is claimed", lambda: cluster.encoder_pod(show.project) != lost, NODE_FAILURE_GAP_S
@@ -117,6 +139,7 @@ def test_a_show_continues_on_another_node_when_its_node_fails(
         cluster.until(
             "media again", lambda: receiver.received_bytes(path) not in (0, before), NODE_FAILURE_GAP_S
         )
+        cluster.until("ingest has other pods", ingest_is_replaced, INGEST_REPLACED_S)
     print(f"media gap: {gap.longest_s:.1f} s")
     assert gap.longest_s < NODE_FAILURE_GAP_S
 
@@ -130,6 +153,13 @@ def test_a_show_continues_on_another_node_when_its_node_fails(
         receiver.wait_steady(path, for_s=5)
     assert after.longest_s < 5
     assert cluster.encoder_pod(show.project) == broadcast["pod"]
+
+    def ingest_is_ready() -> bool:
+        pods = ingest_pods(cluster)
+        return all(is_ready(pods[name]) for name in ingest)
+
+    cluster.until("ingest is ready", ingest_is_ready, 90)
+    assert ingest_is_replaced()
 
 
 def _exists(cluster: LocalCluster, pod: str) -> bool:

@@ -41,6 +41,8 @@ DENIED = [
     f"{OPERATOR} create pods/exec in {SHOWS}",
     f"{OPERATOR} create pods in {NAMESPACE}",
     f"{OPERATOR} list pods in default",
+    f"{OPERATOR} list pods in {NAMESPACE}",
+    f"{OPERATOR} delete pods/onair-redis-0 in {NAMESPACE}",
     f"{OPERATOR} list secrets in {NAMESPACE}",
     f"{OPERATOR} get secrets/onair-signing-key in {KEYS}",
     f"{OPERATOR} list secrets in {KEYS}",

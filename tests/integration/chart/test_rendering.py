@@ -111,7 +111,7 @@ def test_services_and_budgets_select_the_pods_of_their_deployment() -> None:
     pods = [o["spec"]["template"]["metadata"]["labels"] for o in objects if o["kind"] in WORKLOADS]
     selectors = [o["spec"]["selector"] for o in objects if o["kind"] == "Service"]
     selectors += [o["spec"]["selector"]["matchLabels"] for o in objects if o["kind"] == "PodDisruptionBudget"]
-    assert len(selectors) == 10
+    assert len(selectors) == 11
     for selector in selectors:
         assert sum(selector.items() <= labels.items() for labels in pods) == 1, selector
 

@@ -37,6 +37,12 @@ KEYS_APART = {
 KEYS_TOGETHER = {f"{API} {verb} secrets in {NAMESPACE}" for verb in ("get", "list", "watch", "create")}
 NONE: set[str] = set()
 
+
+def ingest_pod(number: int) -> set[str]:
+    """To find out whether it is to be deleted, and to do so where its node does not."""
+    return {f"{OPERATOR} {verb} pods/onair-ingest-{number} in {NAMESPACE}" for verb in ("get", "delete")}
+
+
 BY_VALUE = [
     # values, what they bring beside the default, and what they take
     ("keysNamespace.name=", KEYS_TOGETHER, KEYS_APART),
@@ -48,12 +54,13 @@ BY_VALUE = [
         {f"{OPERATOR} get secrets/onair-redis in {NAMESPACE}"},
     ),
     ("mediamtx.enabled=false", NONE, {f"{OPERATOR} get secrets/onair-mediamtx in {NAMESPACE}"}),
-    ("ingest.enabled=false", NONE, {f"{API} get secrets/onair-ingest in {NAMESPACE}"}),
+    ("ingest.enabled=false", NONE, {f"{API} get secrets/onair-ingest in {NAMESPACE}", *ingest_pod(0)}),
     (
         "ingest.enabled=false,rooms.enabled=false",
         NONE,
-        {f"{API} get secrets/onair-ingest in {NAMESPACE}", *ROOM_SECRET},
+        {f"{API} get secrets/onair-ingest in {NAMESPACE}", *ingest_pod(0), *ROOM_SECRET},
     ),
+    ("ingest.replicas=2", ingest_pod(1), NONE),
     ("ingest.service.type=NodePort", FOUND | {f"{OPERATOR} get nodes"}, NONE),
     ("ingest.service.type=LoadBalancer", FOUND, NONE),
     (f"ingest.service.type=NodePort,{INGEST_URLS}", NONE, NONE),
@@ -66,7 +73,7 @@ BY_VALUE = [
             "showNamespace.tenants=true,networkPolicy.enabled=true,encoder.network.rules=false,"
             "demo.enabled=false,api.grpc.enabled=true,api.docs=false,operator.replicas=1,"
             "rooms.turn.enabled=true,rooms.turn.domain=a,rooms.turn.tlsSecret=a,redis.tls.secret=a,"
-            "ingest.replicas=2,encoder.priorityClass.create=false"
+            "encoder.priorityClass.create=false"
         ),
         NONE,
         NONE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onair_api.settings import RoomSecretSettings, RoomSettings
 
-EVERYTHING = ("--set", "ingest.service.type=NodePort")
+EVERYTHING = ("--set", "ingest.service.type=NodePort,ingest.replicas=2")
 """What brings rights of its own, beside what is on by default."""
 SMALLEST = (
     *("--set", "keysNamespace.name=,redis.enabled=false,redis.url=redis://a:6379,mediamtx.enabled=false"),

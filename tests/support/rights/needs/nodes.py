@@ -7,30 +7,28 @@ from collections.abc import Iterator
 
 import pytest
 from structlog.testing import capture_logs
+from tests.support.helm import NAMESPACE
 from tests.support.node_labeller import labeller
 from tests.support.rights.installation import Installation
+from tests.support.rights.need import Scenario
 from tests.support.rights.objects import NODES, pod_of, wait
 
 from onair_crds.contract.times import format_time
 from onair_operator import reconcile
-from onair_operator.cluster import node_leases
+from onair_operator.cluster import ingest_pods, node_leases
 from onair_operator.node import observe, plan
 from onair_operator.sandbox.node_label import LabelRefused
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+RELEASE_PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 STALE_AFTER_S = 1.0
 
 
 def dead_node(installation: Installation) -> Iterator[None]:
     """A show stays with the encoder on it, and the operator's log says once what it lacks."""
-    dead, alive = installation.name("dead"), installation.name("alive")
-    renew(installation, dead)
-    renew(installation, alive)
+    dead, alive = two_nodes(installation)
     with pytest.MonkeyPatch.context() as quick:
-        quick.setattr(observe, "SILENT_AFTER_S", 0.1)
-        quick.setattr(plan, "STALE_AFTER_S", STALE_AFTER_S)
-        quick.setattr(node_leases, "INTERVAL_S", 0.2)
-        quick.setattr(reconcile, "NODE_INTERVAL_S", 0.2)
+        judge_soon(quick)
         installation.stop_operator()
         installation.operate()
         show = installation.show()
@@ -43,19 +41,68 @@ def dead_node(installation: Installation) -> Iterator[None]:
         target = {"apiVersion": "v1", "kind": "Node", "name": dead}
         installation.create(f"{pod_of(show)}/binding", metadata={"name": f"{show}-a-1"}, target=target)
 
-        def looked_for_long() -> bool:
-            renew(installation, alive)
-            looks = [each.received for each in installation.refusals()]
-            return bool(looks) and max(looks) - min(looks) > dt.timedelta(seconds=2 * STALE_AFTER_S)
-
         def replaced() -> bool:
             renew(installation, alive)
             return installation.exists(pod_of(show, epoch=2))
 
-        wait("it has looked for long", looked_for_long)
+        wait("it has looked for long", lambda: refused_for_long(installation, alive))
         assert not replaced()
         yield
         wait("another encoder is there", replaced)
+
+
+def ingest_of_a_dead_node(name: str) -> Scenario:
+    """Its pod stays, and a StatefulSet makes no other one."""
+    pod = f"{RELEASE_PODS}/{name}"
+
+    def scenario(installation: Installation) -> Iterator[None]:
+        dead, alive = two_nodes(installation)
+        with pytest.MonkeyPatch.context() as quick:
+            judge_soon(quick)
+            installation.stop_operator()
+            installation.operate()
+            container = {"name": "gateway", "image": "onair/ingest"}
+            spec = {"nodeName": dead, "containers": [container]}
+            installation.create(RELEASE_PODS, metadata={"name": name}, spec=spec)
+            yield
+            installation.delete(pod)
+
+            def gone() -> bool:
+                renew(installation, alive)
+                return not installation.exists(pod)
+
+            wait("it has been refused for long", lambda: refused_for_long(installation, alive))
+            assert not gone()
+            yield
+            wait("it is gone", gone)
+
+    return scenario
+
+
+def two_nodes(installation: Installation) -> tuple[str, str]:
+    """The names of one that will not renew its Lease, and of one that does, of no others."""
+    for lease in installation.listed(LEASES):
+        installation.delete(f"{LEASES}/{lease['metadata']['name']}")
+    dead, alive = installation.name("dead"), installation.name("alive")
+    renew(installation, dead)
+    renew(installation, alive)
+    return dead, alive
+
+
+def judge_soon(quick: pytest.MonkeyPatch) -> None:
+    """Has operators that begin from now on find dead nodes within a second or two."""
+    quick.setattr(observe, "SILENT_AFTER_S", 0.1)
+    quick.setattr(plan, "STALE_AFTER_S", STALE_AFTER_S)
+    quick.setattr(node_leases, "INTERVAL_S", 0.2)
+    quick.setattr(ingest_pods, "INTERVAL_S", 0.2)
+    quick.setattr(reconcile, "NODE_INTERVAL_S", 0.2)
+
+
+def refused_for_long(installation: Installation, alive: str) -> bool:
+    """Whether refusals go back for longer than it takes to find a node dead, while another one renews."""
+    renew(installation, alive)
+    looks = [each.received for each in installation.refusals()]
+    return bool(looks) and max(looks) - min(looks) > dt.timedelta(seconds=2 * STALE_AFTER_S)
 
 
 def renew(installation: Installation, node: str) -> None:

@@ -176,6 +176,13 @@ INGEST_AND_NODES = {
     f"{OPERATOR} list leases.coordination.k8s.io in kube-node-lease": Need(
         "a show stays on a node that is dead", nodes.dead_node
     ),
+    **{
+        f"{OPERATOR} {verb} pods/{pod} in {NAMESPACE}": Need(
+            "publishers have nowhere to go until somebody deletes the pod", nodes.ingest_of_a_dead_node(pod)
+        )
+        for pod in ("onair-ingest-0", "onair-ingest-1", "onair-ingest-north-0")
+        for verb in ("get", "delete")
+    },
     "onair-sandbox patch nodes": Need("no node is fit for encoders", nodes.unlabelled_node),
 }
 LAST = f"{OPERATOR} get namespaces/{SHOWS}"

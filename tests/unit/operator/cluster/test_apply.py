@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.support.applier import ApplierSetting
 from tests.support.documents import credentials_document, destination_document, document
-from tests.support.worlds import NOW, collection, destination, on_air, pod, project
+from tests.support.worlds import NOW, SETTINGS, collection, destination, on_air, pod, project
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.contract.owners import owner_reference
@@ -25,6 +25,7 @@ from onair_operator.cluster.actions import (
     AdoptSecret,
     ClaimStreams,
     CreatePod,
+    DeleteIngestPod,
     DeleteSecret,
     Disown,
     FollowEncoder,
@@ -34,6 +35,7 @@ from onair_operator.cluster.actions import (
     SetFinalizer,
     WriteStatus,
 )
+from onair_operator.cluster.ingest_pods import LeavingPod
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import Key
 from onair_operator.room.plan import KeptRoom
@@ -160,6 +162,18 @@ async def test_an_adoption_is_made_on_the_newest_known_version(setting: ApplierS
     setting.api.present["show"] = document("show", {"collectionId": "sunday"}, uid=project().uid)
     await setting.applier.apply([Adopt(destination(), project())])
     assert setting.api.writes == [("destinations", "main", "50")]
+
+
+async def test_an_ingest_pod_of_a_dead_node_is_deleted_at_once(
+    setting: ApplierSetting,
+) -> None:
+    pod, other = LeavingPod("onair-ingest-0", "u", "node-a"), LeavingPod("onair-ingest-1", "v", "node-a")
+    setting.world.ingest_pods.leaving = (pod, other)
+    await setting.applier.apply([DeleteIngestPod(pod)])
+    assert setting.api.deletions == [
+        (SETTINGS.release_namespace, "onair-ingest-0", {"uid": "u", "grace_period_s": 0})
+    ]
+    assert setting.world.ingest_pods.leaving == (other,)
 
 
 async def test_what_is_nobodys_any_more_keeps_the_owners_that_others_gave_it(setting: ApplierSetting) -> None:

@@ -1,4 +1,4 @@
-"""Which nodes are worth a look: those of silent encoders, and of encoders that get no address."""
+"""Which nodes are worth a look: of encoders that are silent or get no address, of ingest pods that leave."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from tests.support.worlds import NOW
 
 from onair_crds.contract.times import format_time
 from onair_crds.kube.store import Store
+from onair_operator.cluster.ingest_pods import LeavingPod
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
-from onair_operator.node.observe import SILENT_AFTER_S, suspects
+from onair_operator.node.observe import SILENT_AFTER_S, observe, suspects
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,16 @@ def test_a_node_on_which_a_pod_gets_no_address_is_a_suspect(
     fleet = SimpleNamespace(silent_nodes=lambda _: {"node-b"})
     world = World(store, cast(Any, fleet), cast(Any, None), cast(Any, None))
     assert suspects(world, NOW) == {"node-b", *(["node-a"] if suspect else [])}
+
+
+def test_a_node_that_is_to_end_an_ingest_pod_is_a_suspect() -> None:
+    fleet = SimpleNamespace(silent_nodes=lambda _: set())
+    nodes = SimpleNamespace(dead=frozenset(), unchanged_s={})
+    world = World(Store(KINDS), cast(Any, fleet), cast(Any, nodes), cast(Any, None))
+    world.ingest_pods.leaving = here, _ = (
+        LeavingPod("onair-ingest-0", "u", "node-a"),
+        LeavingPod("onair-ingest-1", "v", "node-b"),
+    )
+    assert suspects(world, NOW) == {"node-a", "node-b"}
+    observed = observe(world, "node-a")
+    assert (observed.silent, observed.leaving) == (True, (here,))
