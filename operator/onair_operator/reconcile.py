@@ -60,6 +60,9 @@ ENTRIES_IN_A_STEP = 100
 LAYOUT_INTERVAL_S = 1.0
 """Between two programmes that bring an encoder the layers of layouts, which may move many times a second."""
 RECONCILES = Counter("onair_operator_reconciles_total", "Reconciles of an object, by outcome.", ["outcome"])
+for _outcome in ("done", "conflict", "failed", "paused", "broken"):
+    # From the start, or an alert would miss the first of its kind
+    RECONCILES.labels(_outcome)
 DURATION = Histogram("onair_operator_reconcile_seconds", "Duration of one reconcile.")
 
 

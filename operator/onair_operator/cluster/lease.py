@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 import structlog
+from prometheus_client import Gauge
 
 from onair_crds.contract.times import format_time
 from onair_crds.kube.apis import LEASES
@@ -21,6 +22,9 @@ from onair_crds.shapes import Document
 from onair_operator.settings import LeaderElectionSettings
 
 log = structlog.get_logger()
+
+
+LEADING = Gauge("onair_operator_leading", "1 while this replica leads.")
 
 
 class LeaseExpired(Exception):
@@ -50,6 +54,7 @@ class LeaderElection:
         self.leading = False
         self.term = 0
         """Of this leader: grows with each one, whichever process it is, though the Lease be deleted."""
+        LEADING.set_function(self.may_act)
 
     def may_act(self) -> bool:
         """Whether this process leads for certain; to be asked before anything that only a leader may do.

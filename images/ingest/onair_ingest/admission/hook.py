@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from typing import get_args
 
 import structlog
 from aiohttp import web
 from pydantic import ValidationError
 
 from onair_crds.contract.ingest_gateway import stream_of_key
-from onair_ingest.admission.admission import Admission, Publisher, PublishRefused
+from onair_ingest.admission.admission import Admission, Publisher, PublishRefused, Reason
 from onair_ingest.admission.facade import PublishProtocol
 from onair_ingest.mediamtx.records import MediaMtxRecord
 from onair_ingest.metrics import ADMITTED, REFUSED
@@ -50,6 +51,12 @@ class Hook:
         self._server_password = server_password
         self.reader_password = secrets.token_urlsafe(24)
         """Admits readers: this process reads with it, and nobody else knows it."""
+
+        for protocol in PUBLISHING:
+            # From the start, or an alert would miss the first of its kind
+            ADMITTED.labels(protocol)
+            for reason in get_args(Reason):
+                REFUSED.labels(protocol, reason)
 
     async def start(self, host: str | None, port: int) -> web.AppRunner:
         app = web.Application(client_max_size=MAX_QUESTION)

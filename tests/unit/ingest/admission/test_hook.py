@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 from tests.support.json_values import JSON
 
 from onair_ingest.admission.admission import Admission, Publisher
@@ -57,6 +58,14 @@ async def status(url: str, body: bytes, password: str = PASSWORD) -> int:
         session.post(url, data=body, params={"token": password}) as response,
     ):
         return response.status
+
+
+async def test_what_alerts_count_is_there_before_it_happens(url: str) -> None:
+    for protocol in ("rtmp", "srt"):
+        for reason in ("NoKey", "UnknownKey", "Disabled", "InUse", "WrongProtocol", "Unavailable"):
+            labels = {"protocol": protocol, "reason": reason}
+            assert REGISTRY.get_sample_value("onair_ingest_refused_total", labels) is not None
+        assert REGISTRY.get_sample_value("onair_ingest_admitted_total", {"protocol": protocol}) is not None
 
 
 @SHORT

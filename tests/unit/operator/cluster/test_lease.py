@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal, cast
 
 import pytest
+from prometheus_client import REGISTRY
 from tests.support.waiting import until
 
 from onair_crds.kube.apis import Api
@@ -114,6 +115,19 @@ async def test_a_leader_that_was_paused_looks_at_its_lease_before_it_acts(
     assert not election.may_act()
     await until(election.may_act, "it may act", 10, poll_s=0)
     campaign.cancel()
+
+
+async def test_the_metric_says_who_leads(monkeypatch: pytest.MonkeyPatch) -> None:
+    api, clock = LeaseApiServer(), Clock(monkeypatch)
+    election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
+    seen = [REGISTRY.get_sample_value("onair_operator_leading")]
+    campaign = asyncio.create_task(election.campaign(for_ever))
+    await until(election.may_act, "it may act", 10, poll_s=0)
+    seen.append(REGISTRY.get_sample_value("onair_operator_leading"))
+    clock.ahead_s = 60.0
+    seen.append(REGISTRY.get_sample_value("onair_operator_leading"))
+    campaign.cancel()
+    assert seen == [0, 1, 0]
 
 
 async def test_each_leader_has_a_higher_term_though_the_lease_is_deleted() -> None:
