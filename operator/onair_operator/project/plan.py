@@ -25,7 +25,7 @@ from onair_operator.cluster.actions import (
     SetFinalizer,
     WriteStatus,
 )
-from onair_operator.cluster.ownership import follow_owner
+from onair_operator.cluster.adoption import follow_owner
 from onair_operator.cluster.queue import Key
 from onair_operator.cluster.watched_kinds import DESTINATION
 from onair_operator.destination.conflict import with_conflict

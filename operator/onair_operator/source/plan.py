@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 
 from onair_operator.cluster.actions import Action, CreateStreamKey, WriteStatus
-from onair_operator.cluster.ownership import follow_owner
+from onair_operator.cluster.adoption import follow_owner
 from onair_operator.settings import OperatorSettings
 from onair_operator.source.events import source_events
 from onair_operator.source.observe import ObservedSource
