@@ -40,11 +40,12 @@ def test_that_hangs():
 def test_what_failed_is_said_of_a_run_that_hangs(tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_it.py").write_text(TESTS)
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--rootdir", str(tmp_path), *options, str(tmp_path)],
         check=False,
         cwd=tmp_path,
-        env={**os.environ, VARIABLE: "600", "PYTHONPATH": str(ROOT)},
+        env={**own, VARIABLE: "600", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=120,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import itertools
+import sys
 import threading
 from pathlib import Path
 
@@ -95,7 +96,7 @@ async def test_a_line_that_cannot_be_taken_keeps_neither_the_next_nor_a_restart_
         lines.append(line)
         raise ValueError(line)
 
-    child = Child("talker", ["printf", "one\\ntwo\\n"], on_line=on_line)
+    child = Child("talker", [sys.executable, "-c", "print('one\\ntwo')"], on_line=on_line)
     child.start()
     await until(lambda: child.restarts >= 2, "it was restarted", 10)
     await child.stop()
