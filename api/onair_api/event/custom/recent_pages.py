@@ -73,6 +73,8 @@ class EarlyMessages:
 
 
 class RecentPages:
+    """Reads streams of custom events page by page; many at once take turns."""
+
     def __init__(self, redis: Redis, seconds: float, at_once: int) -> None:
         self._script = redis.register_script(scripts.RECENT)
         self._seconds = round(seconds)

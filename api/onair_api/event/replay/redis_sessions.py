@@ -43,7 +43,7 @@ that closed later.
 """
 
 
-class StoredText(NamedTuple):
+class SessionText(NamedTuple):
     """What is stored of a session."""
 
     text: bytes
@@ -51,13 +51,13 @@ class StoredText(NamedTuple):
     """For how long it is kept yet: the longer, the later it closed."""
 
 
-TAKEN = StoredText(b"", 0)
+TAKEN = SessionText(b"", 0)
 
 
 @dataclass(slots=True)
 class _Request:
     key: str
-    what: Callable[[], StoredText | None]
+    what: Callable[[], SessionText | None]
     done: asyncio.Future[Any]
 
 
@@ -82,7 +82,7 @@ class RedisSessions:
         self._requests: deque[_Request] = deque()
         self._working: asyncio.Task[None] | None = None
 
-    async def store(self, key: str, what: Callable[[], StoredText | None]) -> None:
+    async def store(self, key: str, what: Callable[[], SessionText | None]) -> None:
         """Stores a session, unless one that closed later is there.
 
         Args:
@@ -95,16 +95,16 @@ class RedisSessions:
         if not stored:
             raise ConnectionRefusedError("refused")
 
-    async def take(self, key: str) -> StoredText | None:
+    async def take(self, key: str) -> SessionText | None:
         """Removes a session and returns it, if there is one.
 
         Raises:
             OSError: whether there is one is unknown.
         """
         text, left_ms = await self._ask(key, lambda: TAKEN)
-        return StoredText(text, left_ms) if text else None
+        return SessionText(text, left_ms) if text else None
 
-    async def _ask(self, key: str, what: Callable[[], StoredText | None]) -> Any:
+    async def _ask(self, key: str, what: Callable[[], SessionText | None]) -> Any:
         if not self._connected():
             raise ConnectionError("unreachable")
         request = _Request(key, what, asyncio.get_running_loop().create_future())

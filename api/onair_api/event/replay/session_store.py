@@ -18,7 +18,7 @@ from cachetools import TTLCache
 from redis.asyncio import Redis
 
 from onair_api.event.replay.closed_session_position import ClosedSession
-from onair_api.event.replay.redis_sessions import TOGETHER, RedisSessions, StoredText
+from onair_api.event.replay.redis_sessions import TOGETHER, RedisSessions, SessionText
 
 log = structlog.get_logger()
 
@@ -42,6 +42,8 @@ class KeptSession:
 
 
 class SessionStore:
+    """Keeps closed sessions and hands each out once."""
+
     def __init__(
         self,
         redis: Redis | None,
@@ -131,11 +133,11 @@ class SessionStore:
         if self._local.get(key) is kept:
             del self._local[key]
 
-    def _text(self, kept: KeptSession) -> StoredText | None:
+    def _text(self, kept: KeptSession) -> SessionText | None:
         left_ms = round((kept.until - self._clock()) * 1000)
         if kept.settled or left_ms <= 0:
             return None
-        return StoredText(orjson.dumps(kept.closed.json()), left_ms)
+        return SessionText(orjson.dumps(kept.closed.json()), left_ms)
 
     async def _fetch(self, key: str) -> KeptSession | None:
         """Takes a session from Redis.
