@@ -23,6 +23,7 @@ EXAMPLES = sorted((ROOT / "examples").rglob("*.yaml"))
 VALUES = [each for each in EXAMPLES if each.parent.name == "values"]
 NO_KEY = ("--set", "demo.apiKey.enabled=false")
 TOKEN = "/live/v2/authentication/token"
+PROMETHEUS_KINDS = ("PodMonitor", "PrometheusRule")
 
 
 def script(commands: list[str]) -> str:
@@ -71,30 +72,31 @@ def test_the_notes_say_what_protection_is_not_there(installed: ControlPlane) -> 
 
 
 @pytest.fixture(scope="module")
-def pod_monitors(plane_client: httpx.Client) -> None:
-    """The kind of the Prometheus operator that the chart makes objects of."""
-    names = {"kind": "PodMonitor", "plural": "podmonitors", "singular": "podmonitor"}
+def prometheus_operator(plane_client: httpx.Client) -> None:
+    """The kinds of the Prometheus operator that the chart makes objects of."""
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    definition = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "podmonitors.monitoring.coreos.com"},
-        "spec": {
-            "group": "monitoring.coreos.com",
-            "names": names,
-            "scope": "Namespaced",
-            "versions": [version],
-        },
-    }
-    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    plane_client.post(path, json=definition).raise_for_status()
-    wait_for(lambda: is_served(plane_client, "podmonitors.monitoring.coreos.com"), "PodMonitors served", 60)
+    definitions = [f"{kind.lower()}s.monitoring.coreos.com" for kind in PROMETHEUS_KINDS]
+    for kind, name in zip(PROMETHEUS_KINDS, definitions, strict=True):
+        definition = {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": name},
+            "spec": {
+                "group": "monitoring.coreos.com",
+                "names": {"kind": kind, "plural": f"{kind.lower()}s", "singular": kind.lower()},
+                "scope": "Namespaced",
+                "versions": [version],
+            },
+        }
+        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        plane_client.post(path, json=definition).raise_for_status()
+    wait_for(lambda: all(is_served(plane_client, each) for each in definitions), "they are served", 60)
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_each_example_is_applied(
-    installed: ControlPlane, pod_monitors: None, tmp_path: Path, file: Path
+    installed: ControlPlane, prometheus_operator: None, tmp_path: Path, file: Path
 ) -> None:
     """Manifests by `kubectl apply`, values by what their comments say, else by an upgrade."""
     shell = {"KUBECONFIG": str(installed.kubeconfig)}
