@@ -20,8 +20,10 @@ def show_on_air(
 
 
 @pytest.fixture
-def air(show_on_air: tuple[OnAir, LiveView]) -> OnAir:
-    return show_on_air[0]
+def air(show_on_air: tuple[OnAir, LiveView]) -> Iterator[OnAir]:
+    """The show; what a test ended and, as it failed, did not start again is there for the next one."""
+    yield show_on_air[0]
+    show_on_air[0].bring_back()
 
 
 @pytest.fixture

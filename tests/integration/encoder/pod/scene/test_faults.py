@@ -46,13 +46,6 @@ SOURCE, GUEST = (40, 200), (400, 200)
 CROSSFADE_MS, DARK = 5000, 60
 
 
-@pytest.fixture(autouse=True)
-def all_there(air: OnAir) -> Iterator[None]:
-    """What a test has ended is there for those that follow, also if it failed."""
-    yield
-    air.bring_back()
-
-
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Clip:
     return camera.clip(tmp_path_factory.mktemp("clip") / "orange.flv", (208, 112, 16), CLIP_S)
