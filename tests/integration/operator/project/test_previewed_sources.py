@@ -70,9 +70,22 @@ async def gone(stage: PreviewStage, anna: Member) -> float:
             lambda: SOURCE not in anna.room.remote_participants, "the preview is gone", 10
         )
     except AssertionError as error:
-        listed = stage.server.call("ListParticipants", room=stage.room)
-        logged = [line for pod in stage.pods for line in pod.log.splitlines() if "preview" in line]
-        raise AssertionError("\n".join([f"{error}; the server lists {listed}", *logged])) from None
+        raise AssertionError(with_what_was_done(stage, error)) from None
+
+
+async def seen_again(stage: PreviewStage, anna: Member) -> None:
+    """Waits until a participant sees the preview; fails with the same as `gone`."""
+    try:
+        await seen(anna, SOURCE, more=10)
+    except AssertionError as error:
+        raise AssertionError(with_what_was_done(stage, error)) from None
+
+
+def with_what_was_done(stage: PreviewStage, error: AssertionError) -> str:
+    """An error, with whom the server lists and what the gateways did."""
+    listed = stage.server.call("ListParticipants", room=stage.room)
+    logged = [line for pod in stage.pods for line in pod.log.splitlines() if "preview" in line]
+    return "\n".join([f"{error}; the server lists {listed}", *logged])
 
 
 async def test_a_camera_is_shown_while_somebody_is_there_renamed_live_and_gone_when_it_is_not_to_be(
@@ -227,16 +240,16 @@ async def test_previews_are_back_with_the_room_server_and_with_the_gateway(
         ):
             with stage.camera():
                 async with stage.joined() as anna:
-                    await seen(anna, SOURCE, more=10)
+                    await seen_again(stage, anna)
                 own.stop()
                 own.start()
                 await seconds_until(lambda: has_room(own, stage.room), "the operator has made the room anew")
                 async with stage.joined() as anna:
-                    await seen(anna, SOURCE, more=10)
+                    await seen_again(stage, anna)
                     stage.pod.kill(stage.pod.gateway)
                     await gone(stage, anna)
                     stage.pod.start_gateway()
-                    await seen(anna, SOURCE, more=10)
+                    await seen_again(stage, anna)
 
 
 async def test_a_camera_that_comes_back_to_another_ingest_pod_is_shown_by_that_one(
