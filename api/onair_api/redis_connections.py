@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.credentials import CredentialProvider
@@ -29,6 +30,17 @@ def connection_options(settings: RedisSettings) -> dict[str, Any]:
     if settings.ca_file is not None and (settings.url or "").startswith("rediss:"):
         options["ssl_ca_certs"] = str(settings.ca_file)
     return options
+
+
+def redis_client(settings: RedisSettings, timeout_s: float, *, decode_responses: bool = False) -> Redis:
+    """Makes a client that asks nothing twice, and waits for so long for a connection and for a response."""
+    return Redis.from_url(
+        str(settings.url),
+        socket_connect_timeout=timeout_s,
+        socket_timeout=timeout_s,
+        decode_responses=decode_responses,
+        **connection_options(settings),
+    )
 
 
 class PasswordFile(CredentialProvider):

@@ -20,9 +20,10 @@ from itertools import islice
 import structlog
 from limits import RateLimitItemPerSecond
 
-from onair_api.auth.request_counts import RateKey, RequestCounts, counts_redis
+from onair_api.auth.request_counts import RateKey, RequestCounts
 from onair_api.errors import ResourceExhausted
 from onair_api.metrics import RATE_LIMITED, RATE_LIMITS_OPEN
+from onair_api.redis_connections import redis_client
 from onair_api.settings import RateLimitSettings, RedisSettings
 
 log = structlog.get_logger()
@@ -132,7 +133,7 @@ class RateLimits:
         """Reports to Redis until cancelled."""
         if not self._items:
             return
-        redis = counts_redis(self._redis, TIMEOUT_S)
+        redis = redis_client(self._redis, TIMEOUT_S)
         try:
             await self._report_forever(RequestCounts(redis, self._items, self._window_s))
         finally:

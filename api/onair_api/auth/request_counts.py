@@ -8,9 +8,6 @@ from typing import NamedTuple
 from limits import RateLimitItem
 from redis.asyncio import Redis
 
-from onair_api.redis_connections import connection_options
-from onair_api.settings import RedisSettings
-
 PREFIX = "LIMITS:"
 
 ADD = """
@@ -68,13 +65,3 @@ class RequestCounts:
 
     def _name(self, key: RateKey) -> str:
         return PREFIX + self._items[key.scope].key_for(key.id)
-
-
-def counts_redis(settings: RedisSettings, timeout_s: float) -> Redis:
-    """Makes a client of Redis that asks nothing twice: it would count twice."""
-    return Redis.from_url(
-        str(settings.url),
-        socket_connect_timeout=timeout_s,
-        socket_timeout=timeout_s,
-        **connection_options(settings),
-    )

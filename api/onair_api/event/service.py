@@ -17,7 +17,7 @@ from onair_api.event.custom.event_publisher import EventPublisher
 from onair_api.event.custom.publication import decode_publication
 from onair_api.event.custom.room_events import RoomEvents
 from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.event.replay.redis_sessions import sessions_redis
+from onair_api.event.replay.redis_sessions import RESPONSE_TIMEOUT_S
 from onair_api.event.replay.replayer import Replayer
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.stream.event_delivery import EventDelivery
@@ -31,6 +31,7 @@ from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.stream.websocket import WebSocketStreams
 from onair_api.live.project.record import ProjectRecords
 from onair_api.operation import Ids
+from onair_api.redis_connections import redis_client
 from onair_api.settings import Settings
 from onair_crds.runtime.lasting_tasks import LastingTasks
 from onair_crds.shapes import JsonObject
@@ -66,7 +67,8 @@ class Events:
         cluster.listen(self.announcer)
         self.publisher = EventPublisher(cluster, self.bus)
         self.rooms = RoomEvents(cluster, self.bus, events.prefix)
-        self._sessions_redis = sessions_redis(settings.redis) if self.bus else None
+        # Of their own: a wave of closed sessions keeps no publisher and no channel waiting
+        self._sessions_redis = redis_client(settings.redis, RESPONSE_TIMEOUT_S) if self.bus else None
         self._store = SessionStore(self._sessions_redis, self._redis_connected, events.replay_s)
         replayer = Replayer(buffer, self._store, events.replay_s)
         self.streams = EventStreams(cluster, settings, self.bus, delivery, replayer, revoked)

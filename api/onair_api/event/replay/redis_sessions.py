@@ -14,9 +14,6 @@ from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
 
-from onair_api.redis_connections import connection_options
-from onair_api.settings import RedisSettings
-
 RESPONSE_TIMEOUT_S = 1.0
 TOGETHER = 50
 """So many share a round trip at most: a session is some 100 bytes for each of its subscriptions."""
@@ -59,18 +56,6 @@ class _Request:
     key: str
     what: Callable[[], SessionText | None]
     done: asyncio.Future[Any]
-
-
-def sessions_redis(settings: RedisSettings) -> Redis:
-    """Makes a client for closed sessions alone: a wave of them keeps no publisher and no channel waiting."""
-    return Redis.from_url(
-        str(settings.url),
-        protocol=2,
-        socket_connect_timeout=RESPONSE_TIMEOUT_S,
-        socket_timeout=RESPONSE_TIMEOUT_S,
-        health_check_interval=0,
-        **connection_options(settings),
-    )
 
 
 class RedisSessions:

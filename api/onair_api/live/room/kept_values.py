@@ -11,7 +11,7 @@ from cachetools import TLRUCache
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from onair_api.redis_connections import connection_options
+from onair_api.redis_connections import redis_client
 from onair_api.settings import RedisSettings
 
 log = structlog.get_logger()
@@ -34,13 +34,7 @@ class KeptValues:
     def __init__(self, redis: RedisSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._redis: Redis | None = None
         if redis.url:
-            self._redis = Redis.from_url(
-                redis.url,
-                socket_timeout=TIMEOUT_S,
-                socket_connect_timeout=TIMEOUT_S,
-                decode_responses=True,
-                **connection_options(redis),
-            )
+            self._redis = redis_client(redis, TIMEOUT_S, decode_responses=True)
         self._memory: TLRUCache[str, KeptValue] = TLRUCache(MOST_IN_MEMORY, _end_of, clock)
 
     async def close(self) -> None:

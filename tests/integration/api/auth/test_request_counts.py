@@ -10,7 +10,8 @@ from limits import RateLimitItemPerSecond
 from redis.asyncio import Redis
 from tests.support.waiting import until
 
-from onair_api.auth.request_counts import PREFIX, RateKey, RequestCounts, counts_redis
+from onair_api.auth.request_counts import PREFIX, RateKey, RequestCounts
+from onair_api.redis_connections import redis_client
 from onair_api.settings import RedisSettings
 
 LIMIT, WINDOW_S, LONG_S = 10, 1, 3600
@@ -19,7 +20,7 @@ SCOPE = "token"
 
 @pytest.fixture
 async def redis(redis_url: str) -> AsyncIterator[Redis]:
-    async with counts_redis(RedisSettings(url=redis_url), 1.0) as client:
+    async with redis_client(RedisSettings(url=redis_url), 1.0) as client:
         yield client
 
 

@@ -42,12 +42,11 @@ async def drain(
     terms: DrainTerms,
     clock: Clock = time.monotonic,
 ) -> None:
-    """Sets `closing` when the time is nearly over, and returns when it is over.
+    """Counts the time from the stop on; sets `closing` when it is nearly over, and returns when it is over.
 
     Args:
         taken: of what is being stored: across a slow network a large segment alone takes minutes.
     """
-    await destination.stop.wait()
     stopped_at = moved_at = clock()
     stored = destination.state.bytes_sent, taken.total
     while not terms.is_over(clock() - stopped_at, clock() - moved_at, hurry=destination.hurry):

@@ -14,8 +14,9 @@ from tests.support.settable_clock import SettableClock
 
 from onair_api.event.event import Position
 from onair_api.event.replay.closed_session_position import ClosedSession
-from onair_api.event.replay.redis_sessions import sessions_redis
+from onair_api.event.replay.redis_sessions import RESPONSE_TIMEOUT_S
 from onair_api.event.replay.session_store import SessionStore
+from onair_api.redis_connections import redis_client
 from onair_api.settings import RedisSettings
 
 KEEP_S = 60
@@ -36,7 +37,7 @@ async def clients(server: RedisServer) -> AsyncIterator[list[Redis]]:
     """Those of two replicas."""
     async with AsyncExitStack() as stack:
         settings = RedisSettings(url=server.url)
-        yield [await stack.enter_async_context(sessions_redis(settings)) for _ in range(2)]
+        yield [await stack.enter_async_context(redis_client(settings, RESPONSE_TIMEOUT_S)) for _ in range(2)]
 
 
 def at(number: int) -> ClosedSession:

@@ -49,7 +49,6 @@ class DrainedByHand:
         wanted = ProgramDestination(id="archive", type="HLS")
         self.destination = SuppliedDestination(wanted, FanOut(), lambda: None)
         self.taken, self.closing, self.clock = BytesTaken(), asyncio.Event(), HandClock()
-        self.destination.stop.set()
         self.task = asyncio.create_task(
             drain(self.destination, self.taken, self.closing, RECORDING, self.clock)
         )
