@@ -17,8 +17,11 @@ from onair_api.http.unknown_fields import Known, unknown_fields, warning_of
 from onair_api.operation import AnyOperation
 from onair_api.settings import LimitSettings
 from onair_api.wire.depth import is_deeper_than
-from onair_crds.runtime.steps import at_once
+from onair_crds.runtime.steps import at_once, done
 from onair_crds.shapes import JsonObject
+
+SMALL_BYTES = 10_000
+"""Of a body that takes no steps, so that it does not wait for others of its service."""
 
 
 class Endpoint:
@@ -47,8 +50,7 @@ class Endpoint:
             scope.setdefault("state", {})["renewed_token"] = caller.renewed_token
         if service_id := service_of(caller):
             self._callers.begin(service_id)
-        message = await read_object(Request(scope, receive), self._limits) if self._has_body else {}
-        warning = warning_of(unknown_fields(self._known, message)) if message else None
+        message, warning = await self._body(caller, scope, receive) if self._has_body else ({}, None)
         if self._query:
             message.update(query_fields(self._query, scope["query_string"]))
         response = self._respond(await self._serve(caller, scope["path_params"], message), scope)
@@ -57,6 +59,14 @@ class Endpoint:
         with self._responses.sending(service_id, len(response.body), refused=self._reads):
             await response(scope, receive, in_pieces(send))
 
+    async def _body(self, caller: object, scope: Scope, receive: Receive) -> tuple[JsonObject, str | None]:
+        """The message, and the warning about what it has that nobody reads."""
+        raw = await read_body(Request(scope, receive), self._limits)
+        async with self._callers.in_order(caller):
+            message = await decoded(raw, self._limits)
+            warning = warning_of(unknown_fields(self._known, message))
+            return message, await done(warning) if len(raw) > SMALL_BYTES else at_once(warning)
+
 
 async def read_object(request: Request, limits: LimitSettings) -> JsonObject:
     """The body, a JSON object of bounded size and depth whatever its content type; empty if absent.
@@ -64,7 +74,15 @@ async def read_object(request: Request, limits: LimitSettings) -> JsonObject:
     Raises:
         InvalidArgument: it is too large, no JSON, nested too deeply, or no object.
     """
-    raw = await _read(request, limits.body_bytes)
+    return await decoded(await read_body(request, limits), limits)
+
+
+async def decoded(raw: bytes, limits: LimitSettings) -> JsonObject:
+    """The JSON object that a body is, of bounded depth; empty if there is none.
+
+    Raises:
+        InvalidArgument: it is no JSON, nested too deeply, or no object.
+    """
     if not raw.strip():
         return {}
     try:
@@ -77,13 +95,18 @@ async def read_object(request: Request, limits: LimitSettings) -> JsonObject:
     if not isinstance(value, dict):
         raise InvalidArgument(Violation("", "the body must be a JSON object"))
     containers = raw.count(b"{") + raw.count(b"[")
-    # At once: what comes later must not overtake it
-    if containers > limits.json_depth and at_once(is_deeper_than(value, limits.json_depth)):
+    if containers > limits.json_depth and await done(is_deeper_than(value, limits.json_depth)):
         raise InvalidArgument(Violation("", f"the body is nested deeper than {limits.json_depth} levels"))
     return value
 
 
-async def _read(request: Request, limit: int) -> bytes:
+async def read_body(request: Request, limits: LimitSettings) -> bytes:
+    """All of a body, of bounded size.
+
+    Raises:
+        InvalidArgument: it is too large, or incomplete.
+    """
+    limit = limits.body_bytes
     too_large = InvalidArgument(Violation("", f"the body is larger than {limit} bytes"))
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and len(declared) < 19 and int(declared) > limit:

@@ -7,12 +7,13 @@ be written back as it was read.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pydantic.alias_generators import to_snake
 
 from onair_api.operation import Messages
 from onair_api.wire.schema import Schemas
+from onair_crds.runtime.steps import Steps
 from onair_crds.shapes import JsonObject, JsonSchema
 
 MAX_NAMED = 10
@@ -71,8 +72,8 @@ def _joined(one: Known, other: Known) -> Known:
     return joined
 
 
-def unknown_fields(known: Known, body: JsonObject, path: str = "") -> Iterator[str]:
-    """Paths of the fields that nobody reads."""
+def unknown_fields(known: Known, body: JsonObject, path: str = "") -> Iterator[str | None]:
+    """Paths of the fields that nobody reads, and None before each object of a list."""
     for name, value in body.items():
         place = f"{path}.{name}" if path else name
         if name not in known:
@@ -86,14 +87,18 @@ def unknown_fields(known: Known, body: JsonObject, path: str = "") -> Iterator[s
         elif isinstance(value, list):
             for index, item in enumerate(value):
                 if isinstance(item, dict):
+                    yield None
                     yield from unknown_fields(below, item, f"{place}[{index}]")
 
 
-def warning_of(names: Iterator[str]) -> str | None:
+def warning_of(names: Iterable[str | None]) -> Steps[str | None]:
     """The value of the `Warning` header, None if all is known; a name may be anything."""
     texts: list[str] = []
     left = MAX_BYTES - len(MORE)
     for name in names:
+        if name is None:
+            yield
+            continue
         text = f'{WARNING} - "unknown field {_quoted(name)} is ignored"'
         left -= len(text) + len(SEPARATOR)
         if len(texts) == MAX_NAMED or left < 0:

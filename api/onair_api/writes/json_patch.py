@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from onair_api.wire.working_copy import FREE_FORM
+from onair_crds.runtime.steps import Steps
 from onair_crds.shapes import Document, JsonObject, JsonPatch
 
 KEYED = {"layers": "id"}
@@ -26,26 +27,27 @@ def compare_and_swap(document: Document, operations: JsonPatch) -> JsonPatch:
     return [{"op": "replace", "path": "/metadata/resourceVersion", "value": version}, *operations]
 
 
-def spec_changes(old: JsonObject, new: JsonObject, path: str = "/spec") -> JsonPatch:
+def spec_changes(old: JsonObject, new: JsonObject, path: str = "/spec") -> Steps[JsonPatch]:
     """The operations that turn `old` into `new`; none if they are equal."""
     changes: JsonPatch = [{"op": "remove", "path": f"{path}/{escaped(k)}"} for k in old if k not in new]
     for key, value in new.items():
         place = f"{path}/{escaped(key)}"
         before = old.get(key)
-        if key in old and same(before, value):
-            continue
-        if isinstance(before, dict) and isinstance(value, dict) and key not in FREE_FORM:
-            changes += spec_changes(before, value, place)
-        elif (items := item_changes(before, value, place, KEYED.get(key))) is not None:
+        items = (yield from item_changes(before, value, place, KEYED[key])) if key in KEYED else None
+        if items is not None:
             changes += items
+        elif key in old and same(before, value):
+            continue
+        elif isinstance(before, dict) and isinstance(value, dict) and key not in FREE_FORM:
+            changes += yield from spec_changes(before, value, place)
         else:
             changes.append({"op": "add", "path": place, "value": value})
     return changes
 
 
-def item_changes(old: Any, new: Any, path: str, key: str | None) -> JsonPatch | None:
+def item_changes(old: Any, new: Any, path: str, key: str) -> Steps[JsonPatch | None]:
     """The operations that turn one keyed list into another; None if replacing all of it is simpler."""
-    if key is None or not isinstance(old, list) or not isinstance(new, list):
+    if not isinstance(old, list) or not isinstance(new, list):
         return None
     wanted = {item[key]: item for item in new}
     kept = [item for item in old if item[key] in wanted]
@@ -55,7 +57,8 @@ def item_changes(old: Any, new: Any, path: str, key: str | None) -> JsonPatch | 
     changes: JsonPatch = [{"op": "remove", "path": f"{path}/{place}"} for place in reversed(removed)]
     for place, item in enumerate(kept):
         if wanted[item[key]] is not item:
-            changes += spec_changes(item, wanted[item[key]], f"{path}/{place}")
+            yield
+            changes += yield from spec_changes(item, wanted[item[key]], f"{path}/{place}")
     changes += [{"op": "add", "path": f"{path}/-", "value": item} for item in new[len(kept) :]]
     return changes if len(changes) <= MAX_OPERATIONS else None
 

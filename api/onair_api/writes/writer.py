@@ -26,7 +26,7 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry
 from onair_crds.resources.base import API_VERSION
 from onair_crds.runtime.keyed_locks import KeyedLocks
-from onair_crds.runtime.steps import next_turn
+from onair_crds.runtime.steps import done
 from onair_crds.shapes import Document, JsonObject, JsonPatch
 
 log = structlog.get_logger()
@@ -149,7 +149,7 @@ class Writer:
         refusal: RpcError | None = None
         try:
             wanted = await self._changed(before, change)
-            if operations := spec_changes(before.spec, wanted):
+            if operations := await done(spec_changes(before.spec, wanted)):
                 return before, wanted, operations
         except (FailedPrecondition, NotFound) as error:
             refusal = error
@@ -157,11 +157,10 @@ class Writer:
         if newest is before and refusal:
             raise refusal
         wanted = await self._changed(newest, change)
-        return newest, wanted, spec_changes(newest.spec, wanted)
+        return newest, wanted, await done(spec_changes(newest.spec, wanted))
 
     async def _changed(self, before: Entry, change: SpecChange) -> JsonObject:
         spec = await change(before)
-        await next_turn()
         check_urls(before.kind, spec, before.spec, self._inside)
         return spec
 

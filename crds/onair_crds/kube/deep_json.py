@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import orjson
+
 DEEPEST = 200
 """Levels that are kept of what is nested too deeply; the HTTP interface takes fewer."""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
@@ -20,6 +22,14 @@ def loads(payload: bytes) -> Any:
     Raises:
         ValueError: it is no JSON.
     """
+    try:
+        return orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        # Deeper than 1,024 levels, or half a surrogate pair, which Python takes
+        return _loads_deep(payload)
+
+
+def _loads_deep(payload: bytes) -> Any:
     try:
         return json.loads(payload)
     except RecursionError:

@@ -61,10 +61,12 @@ def batch_response(layout_id: str, request: BatchRequest, results: list[Layer]) 
     return with_request_metadata(response, request.metadata)
 
 
-def event_record(record: JsonObject) -> JsonObject:
+def event_record(record: JsonObject) -> Steps[JsonObject]:
     """A layer's record or a batch response as it travels with an event: always with `requestMetadata`."""
     whole = {"requestMetadata": {}, **record}
     if "layers" in whole:
-        items = whole["layers"]
-        whole["layers"] = [{key: event_record(each)} for item in items for key, each in item.items()]
+        items, whole["layers"] = whole["layers"], []
+        for item in items:
+            yield
+            whole["layers"] += [{key: {"requestMetadata": {}, **each}} for key, each in item.items()]
     return whole

@@ -20,6 +20,7 @@ from onair_api.layout.layer.links import Links
 from onair_api.wire.decode import joined
 from onair_crds.contract.layers import ROOT, Layer, LayersById, children_of, is_root
 from onair_crds.resources.layout import MAX_LAYERS
+from onair_crds.runtime.steps import Steps
 from onair_crds.shapes import JsonObject
 
 MAX_CHILDREN = 2 * MAX_LAYERS
@@ -67,7 +68,7 @@ class Outcome:
     """Per operation its layer: as it is at the end, or as it last was if the same batch deleted it."""
 
 
-def applied(layers: LayersById, operations: Sequence[LayerOperation], *, scene: bool) -> Outcome:
+def applied(layers: LayersById, operations: Sequence[LayerOperation], *, scene: bool) -> Steps[Outcome]:
     """Applies the operations one after the other: all of them, or none.
 
     Raises:
@@ -77,6 +78,7 @@ def applied(layers: LayersById, operations: Sequence[LayerOperation], *, scene: 
     """
     tree: _Tree = _Scene(layers) if scene else _Sceneless(layers)
     for each in operations:
+        yield
         match each:
             case Create():
                 tree.create(each)

@@ -22,7 +22,7 @@ from onair_api.writes.request_note import RequestNote, new_nonce
 from onair_api.writes.writer import Writer
 from onair_crds.contract.layers import is_scene
 from onair_crds.kube.store import Entry
-from onair_crds.runtime.steps import done, next_turn
+from onair_crds.runtime.steps import done
 from onair_crds.shapes import JsonObject
 
 TREE = frozenset({"children", "parentId"})
@@ -124,12 +124,12 @@ class LayerWrites:
             layers, scene = layers_of(entry), is_scene(entry.spec)
             for each in group:
                 try:
-                    outcome = applied(layers, [r.operation for r in each.request.layers], scene=scene)
+                    operations = [r.operation for r in each.request.layers]
+                    outcome = await done(applied(layers, operations, scene=scene))
                 except RpcError as error:
                     responses[each] = error
                     continue
                 layers = outcome.layers
-                await next_turn()
                 responses[each] = (
                     result(layout.name, each.request.layers[0], outcome.results[0])
                     if each.alone
@@ -142,7 +142,8 @@ class LayerWrites:
                     self._details.forget(nonce)
                 else:
                     key = last.request.layers[0].key if last.alone else "batch"
-                    kept = await self._details.keep(nonce, {key: event_record(response)})
+                    record = await done(event_record(response))
+                    kept = await self._details.keep(nonce, {key: record})
             note = replace(note, has_details=kept)
             return {**entry.spec, "layers": list(layers.values())}
 

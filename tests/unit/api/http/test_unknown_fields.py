@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onair_api.http.openapi import document
-from onair_api.http.unknown_fields import known_fields, unknown_fields, warning_of
+from onair_api.http.unknown_fields import known_fields, unknown_fields
+from onair_api.http.unknown_fields import warning_of as warning_in_steps
 from onair_api.operation import AnyOperation, Operation
 from onair_api.operations import OPERATIONS, schemas
+from onair_crds.runtime.steps import at_once
 from onair_crds.shapes import JsonObject
 
 BY_NAME: dict[str, AnyOperation] = {each.name: each for each in OPERATIONS if isinstance(each, Operation)}
 
 
 def unknown(operation: str, body: JsonObject) -> list[str]:
-    return list(unknown_fields(known_fields(BY_NAME[operation].messages, schemas()), body))
+    found = unknown_fields(known_fields(BY_NAME[operation].messages, schemas()), body)
+    return [name for name in found if name is not None]
+
+
+def warning_of(names: Iterable[str]) -> str | None:
+    return at_once(warning_in_steps(names))
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onair_api.writes import json_patch
-from onair_api.writes.json_patch import annotation_changes, compare_and_swap, same, spec_changes
-from onair_crds.shapes import Document, JsonPatch
+from onair_api.writes.json_patch import annotation_changes, compare_and_swap, same
+from onair_crds.runtime.steps import at_once
+from onair_crds.shapes import Document, JsonObject, JsonPatch
 
 scalars = st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab/~", max_size=3)
 values = st.recursive(
@@ -22,6 +23,10 @@ values = st.recursive(
     max_leaves=10,
 )
 specs = st.dictionaries(st.sampled_from(["a", "b/c", "d~e", "metadata", "data"]), values, max_size=5)
+
+
+def spec_changes(old: JsonObject, new: JsonObject) -> JsonPatch:
+    return at_once(json_patch.spec_changes(old, new))
 
 
 def applied(document: Any, patch: JsonPatch) -> Any:

@@ -67,9 +67,9 @@ def programmed(entry: Entry) -> ProgramLayout:
 def batch_events(before: Entry, operations: Operations) -> list[JsonObject]:
     """What the replica announces that wrote it."""
     layers = {each["id"]: each for each in before.spec["layers"]}
-    results = applied(layers, operations, scene=before.spec["type"] == "Scene").results
+    results = at_once(applied(layers, operations, scene=before.spec["type"] == "Scene")).results
     request = BatchRequest([LayerRequest(each) for each in operations])
-    return [{"batch": event_record(at_once(batch_response(before.name, request, results)))}]
+    return [{"batch": at_once(event_record(at_once(batch_response(before.name, request, results))))}]
 
 
 def single_events(before: Entry, after: Entry) -> list[JsonObject]:
@@ -101,9 +101,9 @@ def is_as_the_facade_has_it(type_: str, layers: LayersById, *requests: Operation
     """However a request is announced, after others that were."""
     *earlier, last = requests
     for request in earlier:
-        layers = applied(layers, request, scene=type_ == "SCENE").layers
+        layers = at_once(applied(layers, request, scene=type_ == "SCENE")).layers
     before = layout(BEFORE, type_, layers)
-    after = layout(AFTER, type_, applied(layers, last, scene=type_ == "SCENE").layers)
+    after = layout(AFTER, type_, at_once(applied(layers, last, scene=type_ == "SCENE")).layers)
     stored = drawn(programmed(after).layers)
     for events in (batch_events(before, last), single_events(before, after)):
         assert drawn_after(before, events) == stored, events
@@ -186,7 +186,7 @@ def batches(draw: st.DrawFn, layers: LayersById, scene: bool) -> list[LayerOpera
         else:
             continue
         try:
-            after = applied(now, [operation], scene=scene).layers
+            after = at_once(applied(now, [operation], scene=scene)).layers
         except RpcError:
             continue
         now = after
@@ -207,7 +207,7 @@ def moves_often(layers: LayersById, operations: Operations, *, scene: bool) -> b
     """Whether a batch moves a layer more than once: its event says only where that ended."""
     moved: set[str] = set()
     for each in operations:
-        after = applied(layers, [each], scene=scene).layers
+        after = at_once(applied(layers, [each], scene=scene)).layers
         was, is_ = places(layers), places(after)
         changed = {name for name, place in is_.items() if name in was and was[name] != place}
         if changed & moved:

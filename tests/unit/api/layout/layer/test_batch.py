@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from onair_api.errors import RpcError
 from onair_api.layout.layer.tree import Create, Delete, LayerOperation, Update, applied
+from onair_crds.runtime.steps import at_once
 
 NAMES = ["root", "a", "b", "c", "d", "e"]
 NEW = ["n0", "n1", "n2"]
@@ -130,7 +131,7 @@ def test_a_batch_does_what_the_model_does(
     }
     model = model_of(batch)
     try:
-        after = applied(layers, operations_of(batch), scene=True).layers
+        after = at_once(applied(layers, operations_of(batch), scene=True)).layers
     except RpcError:
         assert model is None
         return

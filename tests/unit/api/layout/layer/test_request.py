@@ -64,14 +64,14 @@ def test_a_batch_is_refused_or_makes_a_valid_tree(body: JsonObject, scene: bool)
         assert all(each.field and each.description for each in refused.violations)
         return
     try:
-        outcome = applied(LAYERS, [each.operation for each in request.layers], scene=scene)
+        outcome = at_once(applied(LAYERS, [each.operation for each in request.layers], scene=scene))
     except RpcError:
         return
     if scene:
         assert consistent(outcome.layers) is outcome.layers
     response = at_once(batch_response("lay", request, outcome.results))
     assert len(response["layers"]) == len(body["layers"])
-    assert orjson.dumps(event_record(response))
+    assert orjson.dumps(at_once(event_record(response)))
 
 
 def test_a_batch_of_wrong_items_is_read_until_an_error_names_no_more() -> None:

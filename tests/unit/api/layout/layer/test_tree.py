@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,10 +11,15 @@ from hypothesis import strategies as st
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, RpcError
 from onair_api.layout.layer import links as links_module
 from onair_api.layout.layer import tree as tree_module
-from onair_api.layout.layer.tree import MAX_CHILDREN, Create, Delete, LayerOperation, Update, applied
+from onair_api.layout.layer.tree import MAX_CHILDREN, Create, Delete, LayerOperation, Outcome, Update
 from onair_crds.contract.layers import Layer, LayersById, children_of, consistent
 from onair_crds.resources.layout import MAX_LAYERS
+from onair_crds.runtime.steps import at_once
 from onair_crds.shapes import Document
+
+
+def applied(layers: LayersById, operations: Sequence[LayerOperation], *, scene: bool) -> Outcome:
+    return at_once(tree_module.applied(layers, operations, scene=scene))
 
 
 def tree(**shape: str) -> LayersById:
