@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
+import contextlib
 import hashlib
-import hmac
 from collections import OrderedDict
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ from onair_crds.kube.store import Entry
 
 log = structlog.get_logger()
 
+LOADED = "api key"
+"""Of an entry's records."""
 MAX_DELETED = 10_000
 """Deleted keys that are remembered, as nobody is asked about those again; a uid never comes back."""
 
@@ -40,8 +43,9 @@ class ApiKeys:
         self._view = view = cluster.view
         self._present: frozenset[ApiKeyRef] = frozenset()
         self._deleted: OrderedDict[ApiKeyRef, None] = OrderedDict()
-        self._by_hash: list[tuple[bytes, Backend]] = []
-        view.on_change(API_KEY, self._reload)
+        self._by_hash: dict[str, Backend] = {}
+        self._changed = False
+        view.on_change(API_KEY, self._note_change)
 
     def backend_of(self, key: str | None) -> Backend:
         """Returns the backend that an API key belongs to.
@@ -51,17 +55,16 @@ class ApiKeys:
         """
         if not key:
             raise Unauthenticated("an API key is required: X-API-Key: <API_KEY>")
-        digest = hashlib.sha256(key.encode(errors="replace")).hexdigest().encode()
-        found = None
-        for known, backend in self._by_hash:  # all of them: the time taken must not depend on the key
-            if hmac.compare_digest(known, digest):
-                found = backend
+        self._refresh()
+        # How long this takes tells of the hash alone, from which no key can be found
+        found = self._by_hash.get(hashlib.sha256(key.encode(errors="replace")).hexdigest())
         if found is None:
             raise Unauthenticated("the API key is not valid")
         return found
 
     def is_deleted(self, key: ApiKeyRef) -> bool:
         """Whether this replica knows that a key was deleted: at most one watch delay after it was."""
+        self._refresh()
         return key in self._deleted
 
     async def check(self, key: ApiKeyRef) -> bool:
@@ -70,6 +73,7 @@ class ApiKeys:
         Raises:
             ApiError: the API server had to be asked and did not respond.
         """
+        self._refresh()
         if key in self._present:
             return True
         if key in self._deleted or not NAME.fullmatch(key.secret):
@@ -85,20 +89,38 @@ class ApiKeys:
         if len(self._deleted) > MAX_DELETED:
             self._deleted.popitem(last=False)
 
-    def _reload(self) -> None:
+    def _note_change(self) -> None:
+        if self._changed:
+            return
+        self._changed = True
+        # Before the next change that comes by itself, so that a key that was there for a moment is remembered
+        with contextlib.suppress(RuntimeError):
+            asyncio.get_running_loop().call_soon(self._refresh)
+
+    def _refresh(self) -> None:
+        """Looks at the keys once for all changes that come together: a list of thousands is as many."""
+        if not self._changed:
+            return
+        self._changed = False
         entries = [entry for entry in self._view.all(API_KEY) if not entry.deleting]
         present = frozenset(ApiKeyRef(entry.name, entry.uid) for entry in entries)
         for gone in self._present - present:
             self._forget(gone)
         self._present = present
-        loaded = [(entry, _load(entry)) for entry in entries]
-        for entry, pair in loaded:
-            if pair is None:
-                log.warning("api_key.unusable", secret=entry.name)
-        self._by_hash = [pair for _, pair in loaded if pair]
+        self._by_hash = dict(pair for pair in map(_loaded, entries) if pair)
 
 
-def _load(entry: Entry) -> tuple[bytes, Backend] | None:
+def _loaded(entry: Entry) -> tuple[str, Backend] | None:
+    """The hash of a key and its backend, from this version's records or for them; None if it is unusable."""
+    if LOADED not in entry.records:
+        entry.records[LOADED] = _load(entry)
+        if entry.records[LOADED] is None:
+            log.warning("api_key.unusable", secret=entry.name)
+    found: tuple[str, Backend] | None = entry.records[LOADED]
+    return found
+
+
+def _load(entry: Entry) -> tuple[str, Backend] | None:
     data = entry.document.get("data") or {}
     try:
         service_id = base64.b64decode(data["serviceId"]).decode().strip()
@@ -109,4 +131,4 @@ def _load(entry: Entry) -> tuple[bytes, Backend] | None:
     if not service_id or len(digest) != 64:
         return None
     wanted = ALL_SCOPES if scopes is None else tuple(s for s in ALL_SCOPES if s in scopes.split(","))
-    return digest.encode(), Backend(service_id, wanted, ApiKeyRef(entry.name, entry.uid))
+    return digest, Backend(service_id, wanted, ApiKeyRef(entry.name, entry.uid))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+from unittest.mock import Mock
 
 import pytest
 from tests.support.token_issuer import secret
 
+from onair_api.auth import api_keys as module
 from onair_api.auth.api_keys import ApiKeys, Backend
 from onair_api.auth.identity import ALL_SCOPES, ApiKeyRef
 from onair_api.cache.cluster import Cluster
@@ -15,6 +18,8 @@ from onair_api.errors import Unauthenticated
 from onair_api.settings import Settings
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
+
+KEYS = 200
 
 
 def test_an_api_key_is_known_by_its_hash_alone() -> None:
@@ -39,6 +44,32 @@ def test_an_api_key_is_known_by_its_hash_alone() -> None:
     cluster.view.remove(API_KEY, "good", "good")
     with pytest.raises(Unauthenticated):
         api_keys.backend_of("the-key")
+
+
+async def test_a_list_of_many_keys_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    load, refresh = Mock(wraps=module._load), Mock(wraps=ApiKeys._refresh)
+    monkeypatch.setattr(module, "_load", load)
+    monkeypatch.setattr(ApiKeys, "_refresh", lambda self: refresh(self))
+    cluster = Cluster(None, Settings())  # type: ignore[arg-type]
+    api_keys = ApiKeys(cluster)
+    hashes = [hashlib.sha256(str(number).encode()).hexdigest().encode() for number in range(KEYS)]
+    for number, digest in enumerate(hashes):
+        cluster.view.put(API_KEY, secret(f"k{number}", number, {"serviceId": b"studio", "hash": digest}))
+    await asyncio.sleep(0)
+    assert refresh.call_count == 1
+    cluster.view.put(API_KEY, secret("one more", KEYS, {"serviceId": b"studio", "hash": hashes[0]}))
+    assert api_keys.backend_of("7").key == ApiKeyRef("k7", "k7")
+    assert load.call_count == KEYS + 1, "each version once"
+
+
+async def test_a_key_that_was_there_for_a_moment_is_remembered() -> None:
+    cluster = Cluster(None, Settings())  # type: ignore[arg-type]
+    api_keys = ApiKeys(cluster)
+    digest = hashlib.sha256(b"k").hexdigest().encode()
+    cluster.view.put(API_KEY, secret("brief", 1, {"serviceId": b"studio", "hash": digest}))
+    await asyncio.sleep(0)
+    cluster.view.remove(API_KEY, "brief", "brief")
+    assert api_keys.is_deleted(ApiKeyRef("brief", "brief"))
 
 
 class SecretApiServer:
