@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from unittest.mock import Mock
+from unittest.mock import create_autospec
 
 import pytest
 from tests.support.token_issuer import secret
@@ -47,9 +47,10 @@ def test_an_api_key_is_known_by_its_hash_alone() -> None:
 
 
 async def test_a_list_of_many_keys_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    load, refresh = Mock(wraps=module._load), Mock(wraps=ApiKeys._refresh)
+    load = create_autospec(module._load, side_effect=module._load)
+    refresh = create_autospec(ApiKeys._refresh, side_effect=ApiKeys._refresh)
     monkeypatch.setattr(module, "_load", load)
-    monkeypatch.setattr(ApiKeys, "_refresh", lambda self: refresh(self))
+    monkeypatch.setattr(ApiKeys, "_refresh", refresh)
     cluster = Cluster(None, Settings())  # type: ignore[arg-type]
     api_keys = ApiKeys(cluster)
     hashes = [hashlib.sha256(str(number).encode()).hexdigest().encode() for number in range(KEYS)]
