@@ -84,7 +84,13 @@ async def _serve(
     keeping = asyncio.create_task(_keep(settings.connections_file, identities))
     forgetting = asyncio.create_task(pulls.forget_former())
     media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
-    readers = Readers(streams.path, streams.undecodable, media_server, settings.reader_linger_s)
+    readers = Readers(
+        streams.path,
+        streams.undecodable,
+        streams.inbound_bytes,
+        media_server,
+        settings.reader_linger_s,
+    )
     previews = Previews(readers, streams.video, settings.previews.most, streams.preview_waits)
     hls_bytes = round(settings.memory_bytes * SHARE)
     windows = Windows(readers, streams.state, settings.previews.most_hls, hls_bytes)

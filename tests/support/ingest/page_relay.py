@@ -36,7 +36,11 @@ class PageRelay:
     def __init__(self, media_server: str) -> None:
         self.address = f"rtmp://{media_server}:1935/live"
         self.readers = Readers(
-            lambda stream: f"live/{stream}", lambda _: None, MediaServer(media_server, 1935), linger_s=5
+            lambda stream: f"live/{stream}",
+            lambda _: None,
+            lambda _: None,
+            MediaServer(media_server, 1935),
+            linger_s=5,
         )
         self.reported: object = None
 

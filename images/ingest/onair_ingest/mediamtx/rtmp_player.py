@@ -21,6 +21,7 @@ _ACK_EVERY = 512 * 1024
 MAX_FRAME = 8 * 2**20
 """Bytes: no access unit is larger."""
 OPEN_TIMEOUT_S = 3.0
+"""For the connection, for the handshake, and for the responses up to that of play."""
 CODECS = ["hvc1", "av01", "vp09", "Opus"]
 """Beside H.264 and AAC: of enhanced RTMP."""
 _AUDIO, _VIDEO = 8, 9
@@ -67,6 +68,8 @@ class RtmpPlayer:
         self._server, self._path = server, path
         self._chunks = ChunkReader(MAX_FRAME)
         self._received = self._acknowledged = 0
+        self._is_played = False
+        """Whether the server has agreed to play it."""
 
     async def play(self, take: Callable[[RtmpMessage], None]) -> None:
         """Gives every audio and video message to `take` as it arrives; returns when the stream ends.
@@ -82,10 +85,13 @@ class RtmpPlayer:
         try:
             async with asyncio.timeout(OPEN_TIMEOUT_S):
                 await _shake_hands(reader, writer)
-            self._connect(writer)
-            while data := await reader.read(65536):
-                for message in self._feed(data, writer):
-                    take(message)
+            async with asyncio.timeout(OPEN_TIMEOUT_S) as opening:
+                self._connect(writer)
+                while data := await reader.read(65536):
+                    for message in self._feed(data, writer):
+                        take(message)
+                    if self._is_played:
+                        opening.reschedule(None)
         except TimeoutError as error:
             raise PlayError("the media server does not respond in time") from error
         except (OSError, asyncio.IncompleteReadError) as error:
@@ -114,6 +120,7 @@ class RtmpPlayer:
         self._received += len(data)
         for message in self._chunks.feed(data):
             if message.type in (_AUDIO, _VIDEO):
+                self._is_played = True
                 media.append(message)
             else:
                 self._control(message, writer)
@@ -144,6 +151,8 @@ class RtmpPlayer:
                 raise PlayError("the media server refused to play the stream")
             case ["onStatus", *_, dict() as status] if status.get("level") == "error":
                 raise PlayError("the media server refused to play the stream")
+            case ["onStatus", *_]:
+                self._is_played = True
 
 
 def _command(writer: asyncio.StreamWriter, stream: int, name: str, transaction: int, *values: object) -> None:

@@ -9,10 +9,11 @@ from collections.abc import AsyncIterator, Callable
 
 import structlog
 
-from onair_crds.contract.access_units import CLOSE_ENDED, CLOSE_UNSUPPORTED
+from onair_crds.contract.access_units import CLOSE_ENDED, CLOSE_UNSUPPORTED, UnitKind
 from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError, RtmpPlayer
 from onair_ingest.readers.demux import Demuxer
+from onair_ingest.readers.play_progress import LOOK_S, PlayProgress
 from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue, StreamFeed
 
 log = structlog.get_logger()
@@ -39,14 +40,15 @@ class _Played:
         stream: str,
         path_of: Callable[[str], str | None],
         undecodable: Callable[[str], str | None],
+        inbound_bytes: Callable[[str], int | None],
         server: MediaServer,
         linger_s: float,
     ) -> None:
         self.stream, self.feed = stream, StreamFeed()
-        self._path_of, self._undecodable = path_of, undecodable
+        self._path_of, self._undecodable, self._inbound_bytes = path_of, undecodable, inbound_bytes
         self._server, self._linger_s = server, linger_s
         self._demuxer = Demuxer()
-        self._messages = 0
+        self._messages, self._has_media = 0, False
         self._idle: asyncio.TimerHandle | None = None
         self.task = asyncio.create_task(self._play())
 
@@ -57,9 +59,8 @@ class _Played:
                 if undecodable := self._undecodable(self.stream):  # whoever publishes it now
                     reason, code = undecodable, CLOSE_UNSUPPORTED
                     break
-                self._messages = 0
                 try:
-                    await RtmpPlayer(self._server, path).play(self._take)
+                    await self._play_once(path)
                 except PlayError as error:
                     reason = str(error)
                 is_played = is_played or bool(self._messages)
@@ -75,9 +76,36 @@ class _Played:
             log.info("reader.ended", stream=self.stream, reason=reason, damaged=self._demuxer.damaged)
             self.feed.end(FeedEnded(code, reason))
 
+    async def _play_once(self, path: str) -> None:
+        """
+        Raises:
+            PlayError: also if no more arrives of a stream that flows, as over a connection that was cut.
+        """
+        self._messages, self._has_media = 0, False
+        try:
+            async with asyncio.timeout(None) as limit:
+                watching = asyncio.create_task(self._end_when_stalled(limit))
+                try:
+                    await RtmpPlayer(self._server, path).play(self._take)
+                finally:
+                    watching.cancel()
+        except TimeoutError as error:
+            raise PlayError("the media server plays nothing of the stream") from error
+
+    async def _end_when_stalled(self, limit: asyncio.Timeout) -> None:
+        progress = PlayProgress()
+        while True:
+            inbound_bytes = self._inbound_bytes(self.stream)
+            if progress.is_stalled(inbound_bytes, self._messages, has_media=self._has_media):
+                log.warning("reader.stalled", stream=self.stream)
+                limit.reschedule(asyncio.get_running_loop().time())
+                return
+            await asyncio.sleep(LOOK_S)
+
     def _take(self, message: RtmpMessage) -> None:
         self._messages += 1
         for record in self._demuxer.records(message, time.monotonic()):
+            self._has_media = self._has_media or record.kind in (UnitKind.VIDEO, UnitKind.AUDIO)
             self.feed.put(record)
 
     def subscribe(self) -> ReaderQueue:
@@ -99,6 +127,7 @@ class Readers:
         self,
         path_of: Callable[[str], str | None],
         undecodable: Callable[[str], str | None],
+        inbound_bytes: Callable[[str], int | None],
         server: MediaServer,
         linger_s: float,
     ) -> None:
@@ -106,10 +135,12 @@ class Readers:
         Args:
             path_of: a stream's path in the media server, while it is published there; it may hold a key.
             undecodable: why no page can decode a stream that is published; None if one can.
+            inbound_bytes: how much of a stream the media server has received; None if that is not known.
             linger_s: how long a stream is played on after its last reader.
         """
         self.undecodable = undecodable
-        self._path_of, self._server, self._linger_s = path_of, server, linger_s
+        self._path_of, self._inbound_bytes = path_of, inbound_bytes
+        self._server, self._linger_s = server, linger_s
         self._played: dict[str, _Played] = {}
 
     @property
@@ -139,7 +170,9 @@ class Readers:
                 raise NoStream(stream)
             if reason := self.undecodable(stream):
                 raise Undecodable(reason)
-            played = _Played(stream, self._path_of, self.undecodable, self._server, self._linger_s)
+            played = _Played(
+                stream, self._path_of, self.undecodable, self._inbound_bytes, self._server, self._linger_s
+            )
             self._played[stream] = played
             played.task.add_done_callback(lambda _: self._forget(stream, played))
         return played

@@ -86,6 +86,11 @@ class Streams:
         state = self.state(stream)
         return state.video if state else None
 
+    def inbound_bytes(self, stream: str) -> int | None:
+        """How much of a stream the server has received, at the last look; None if nobody publishes it."""
+        judged = self.get(stream)
+        return judged.look.path.inbound_bytes if judged else None
+
     def undecodable(self, stream: str) -> str | None:
         """Why no page can decode a stream that is published; None if one can, or if that is not known yet."""
         judged = self.get(stream)

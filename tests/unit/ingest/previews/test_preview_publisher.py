@@ -209,7 +209,9 @@ async def test_what_no_page_decodes_takes_no_session(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(RoomClient, "start", start)
     monkeypatch.setattr(preview_publisher, "NO_STREAM_S", 0.001)
-    readers = Readers(lambda _: "live/key", undecodable, MediaServer("127.0.0.1", 1), linger_s=5.0)
+    readers = Readers(
+        lambda _: "live/key", undecodable, lambda _: None, MediaServer("127.0.0.1", 1), linger_s=5.0
+    )
     running = asyncio.Semaphore(1)
     turns = Turns(running, asyncio.Semaphore(1), lambda: None)
     publishing = asyncio.create_task(PreviewPublisher("s", ROOM, readers, turns, lambda _: None).run())

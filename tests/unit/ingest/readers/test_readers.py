@@ -1,4 +1,4 @@
-"""A stream is played again where the server ended it alone, and ended where its publisher is gone."""
+"""A stream is played again if the server ended it or sends no more of it; it ends with its publisher."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import Callable, Iterator
 
 import pytest
+from tests.support.waiting import until
 
 from onair_crds.contract.access_units import CLOSE_UNSUPPORTED, UnitKind
 from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError
 from onair_ingest.readers import readers as readers_module
+from onair_ingest.readers.play_progress import STALLED_LOOKS
 from onair_ingest.readers.readers import Readers, Undecodable
 from onair_ingest.readers.stream_feed import FeedEnded
 from onair_ingest.readers.timeline import BEGIN_MS
@@ -24,11 +26,24 @@ class ScriptedMediaServer:
     """Plays what a test says, and then ends the reader."""
 
     def __init__(
-        self, *plays: Play, goes_after: int | None = None, undecodable_after: int | None = None
+        self,
+        *plays: Play,
+        goes_after: int | None = None,
+        undecodable_after: int | None = None,
+        falls_silent: bool = False,
     ) -> None:
+        """
+        Args:
+            falls_silent: the first play does not end, and nothing more of it comes.
+        """
         self._plays: Iterator[Play] = iter(plays)
         self._left, self._undecodable_after = goes_after, undecodable_after
+        self._falls_silent = falls_silent
         self.plays = 0
+        self.is_published_on = True
+        """Whether it receives more of the stream, whatever it plays of it."""
+        self.asked = 0
+        """How often it was asked how much it has received."""
         self.ended: FeedEnded | None = None
         """How its reader was told of the end."""
 
@@ -39,6 +54,10 @@ class ScriptedMediaServer:
     @property
     def undecodable(self) -> str | None:
         return "it has H265" if self.plays == self._undecodable_after else None
+
+    def inbound_bytes(self, stream: str) -> int:
+        self.asked += 1
+        return self.asked * 1000 if self.is_published_on else 1000
 
     def player(self, server: MediaServer, path: str) -> ScriptedMediaServer:
         return self
@@ -52,23 +71,31 @@ class ScriptedMediaServer:
         for time_ms in times:
             take(RtmpMessage(8, 1, time_ms, SOUND))
         await asyncio.sleep(0)
+        if self._falls_silent and self.plays == 1:
+            await asyncio.Event().wait()
         raise PlayError("the media server ended the connection")
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readers_module, "AGAIN_S", 0.01)
+    monkeypatch.setattr(readers_module, "LOOK_S", 0.001)
+
+
+def readers_of(server: ScriptedMediaServer, monkeypatch: pytest.MonkeyPatch) -> Readers:
+    monkeypatch.setattr(readers_module, "RtmpPlayer", server.player)
+    return Readers(
+        lambda stream: "live/key" if server.published else None,
+        lambda stream: server.undecodable,
+        server.inbound_bytes,
+        MediaServer("127.0.0.1", 1),
+        linger_s=5.0,
+    )
 
 
 async def sounds(monkeypatch: pytest.MonkeyPatch, server: ScriptedMediaServer) -> list[int]:
     """Times of what one reader gets up to the end, in milliseconds from its clock's begin."""
-    monkeypatch.setattr(readers_module, "RtmpPlayer", server.player)
-    readers = Readers(
-        lambda stream: "live/key" if server.published else None,
-        lambda stream: server.undecodable,
-        MediaServer("127.0.0.1", 1),
-        linger_s=5.0,
-    )
+    readers = readers_of(server, monkeypatch)
     found = []
     async with readers.subscription("one") as subscription, asyncio.timeout(5):
         try:
@@ -130,3 +157,21 @@ async def test_a_stream_that_is_published_on_as_what_no_page_decodes_ends(
     assert await sounds(monkeypatch, server) == [0, 20]
     assert server.ended
     assert (server.ended.code, str(server.ended)) == (CLOSE_UNSUPPORTED, "it has H265")
+
+
+async def test_a_stream_of_which_no_more_arrives_is_played_again_for_its_readers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = ScriptedMediaServer([0, 20], [40, 60, 80], falls_silent=True)
+    assert len(await sounds(monkeypatch, server)) == 5
+    assert server.plays == 3
+
+
+async def test_a_stream_that_does_not_flow_is_not_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = ScriptedMediaServer([0, 20], [40], falls_silent=True)
+    server.is_published_on = False
+    readers = readers_of(server, monkeypatch)
+    async with readers.subscription("one"):
+        await until(lambda: server.asked > 10 * STALLED_LOOKS, "the stream is looked at")
+        assert server.plays == 1
+    await readers.close()

@@ -58,7 +58,11 @@ class ServedStreams:
 async def streams(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ServedStreams]:
     monkeypatch.setattr(readers_module, "RtmpPlayer", EndlessPlayer)
     readers = Readers(
-        lambda stream: f"live/{stream}", lambda _: None, MediaServer("127.0.0.1", 1), linger_s=5.0
+        lambda stream: f"live/{stream}",
+        lambda _: None,
+        lambda _: None,
+        MediaServer("127.0.0.1", 1),
+        linger_s=5.0,
     )
     app, secret = web.Application(), RotatedSecret(SECRET)
     ReaderRoutes(readers, secret).add_to(app)

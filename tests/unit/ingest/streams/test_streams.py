@@ -122,3 +122,13 @@ async def test_it_rests_as_long_as_a_look_keeps_it_busy(monkeypatch: pytest.Monk
     busy_s, took_s = time.thread_time() - cpu_s, time.monotonic() - began_s
     running.cancel()
     assert busy_s < 0.65 * took_s
+
+
+async def test_what_the_server_has_received_of_a_stream_is_known_while_it_is_published(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    followed = FollowedStreams(monkeypatch)
+    assert followed.streams.inbound_bytes("s") is None
+    for received in (1000, 2000):
+        await followed.streams.look()
+        assert followed.streams.inbound_bytes("s") == received
