@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import secrets
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -34,6 +35,7 @@ from tests.support.waiting import wait_for
 from onair_crds.shapes import Document
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+SHOW = "apiVersion: onair.dev/v1alpha1\nkind: Project\nmetadata: {name: a}\nspec: {collectionId: c}\n"
 PROJECTS = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}/projects"
 
 
@@ -152,10 +154,9 @@ def test_a_show_in_another_namespace_is_refused_with_the_right_one(
     installed: ControlPlane, plane_client: httpx.Client
 ) -> None:
     create = ("create", "--dry-run=server", "-n", "default", "-f", "-")
-    show = "apiVersion: onair.dev/v1alpha1\nkind: Project\nmetadata: {name: a}\nspec: {collectionId: c}\n"
 
     def response() -> str:
-        return kubectl(installed, *create, stdin=show)
+        return kubectl(installed, *create, stdin=SHOW)
 
     wait_for(lambda: "created" not in response(), "the policy is in force", 60)
     assert "OnAir acts on namespace shows alone, and would ignore this one: create it there (-n shows)" in (
@@ -164,6 +165,44 @@ def test_a_show_in_another_namespace_is_refused_with_the_right_one(
     install(installed, CHART, "--set", "showNamespace.exclusive=false")
     wait_for(lambda: "created" in response(), "the policy is gone", 60)
     install(installed, CHART, "--reset-values")
+
+
+@pytest.fixture
+def second(installed: ControlPlane) -> Iterator[Callable[..., str]]:
+    """Installs a second release, with values that it needs in any case and with those that are given."""
+    own = [f"{each}Namespace.name=studio-{each}" for each in ("show", "keys")]
+    values = ",".join([*own, "encoder.sandbox.namespace=studio-sandbox", "crds.enabled=false"])
+    target = ("--namespace", "studio-system")
+
+    def second(*options: str) -> str:
+        every = [word for each in (values, *options) for word in ("--set", each)]
+        command = ["upgrade", "--install", "studio", *target, "--create-namespace", *every]
+        return helm(*command, CHART, kubeconfig=installed.kubeconfig)
+
+    yield second
+    helm("uninstall", "studio", *target, "--ignore-not-found", kubeconfig=installed.kubeconfig)
+    install(installed, CHART, "--reset-values")
+
+
+def test_a_second_release_has_to_know_of_the_first(
+    installed: ControlPlane, second: Callable[..., str], plane_client: httpx.Client
+) -> None:
+    shared = ("showNamespace.exclusive=false", "encoder.priorityClass.name=studio-encoder")
+    install(installed, CHART, "--reset-values")
+    with pytest.raises(HelmError, match="exclusive: is true in release onair"):
+        second(*shared)
+    install(installed, CHART, "--set", "showNamespace.exclusive=false")
+    with pytest.raises(HelmError, match="exclusive: must be false, as release onair"):
+        second(*shared[1:])
+
+    borrowed = "The priority class onair-encoder is of release onair"
+    assert borrowed in second(shared[0], "encoder.priorityClass.create=false")
+    assert borrowed not in second(*shared)
+    show = yaml.safe_load(SHOW)
+    studio = PROJECTS.replace(SHOWS, "studio-show")
+    wait_for(lambda: plane_client.post(studio, json=show).is_success, "shows of the second are accepted", 60)
+    with pytest.raises(HelmError, match="exclusive: must be false, as release studio"):
+        install(installed, CHART, "--reset-values")
 
 
 def with_metadata(metadata: JsonValue, name: str = "large") -> Document:
