@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import structlog
@@ -108,12 +108,21 @@ class ReconcileLoop:
         if news.contact:
             sources |= {each.name for each in store.select(SOURCE, BY_GATEWAY, news.gateway)}
             sources |= {each.name for each in store.select(SOURCE, PULLED)}
+            sources |= set(self._sources_of_former_gateways())
             self._queue.add(Key(GATEWAY, news.gateway))
         for stream in news.streams:
             self._queue.add(Key(STREAM, stream))
         for source in sources:
             if source:
                 self._queue.add(Key(SOURCE, source))
+
+    def _sources_of_former_gateways(self) -> Iterator[str]:
+        """Sources whose gateway the settings do not name any more: any other may have them now."""
+        named = {each.name for each in self._settings.ingest.gateways}
+        for entry in self._store.entries(SOURCE):
+            gateway = entry.status.get("gateway")
+            if gateway and gateway not in named:
+                yield entry.name
 
     def ingest_moved(self) -> None:
         """Asks for a look at every source, as other addresses of ingest were found."""

@@ -11,7 +11,7 @@ from onair_crds.resources.base import MAX_TEXT
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.source import AssignedAddress, AssignedEndpoint, Source, SourceStatus
 from onair_operator.ingest.assignment import puller_of
-from onair_operator.ingest.observed import GatewayContact, Sighting
+from onair_operator.ingest.observed import GatewayContact, GatewayView, Sighting
 from onair_operator.settings import OperatorSettings
 from onair_operator.source.admission import may_stay
 from onair_operator.source.media import media_of, undecodable
@@ -45,9 +45,8 @@ def source_status(observed: ObservedSource, settings: OperatorSettings, now: dt.
     awaited = bool(settings.ingest.services) and observed.found is None
     connection = _connection(observed, present, now, _no_address(observed, assigned))
     if source.pushed is None:
-        connection["gateway"] = puller_of(
-            source.name, source.status.gateway, observed.gateways, observed.regions
-        )
+        puller = puller_of(source.name, source.status.gateway, observed.gateways, observed.regions)
+        connection["gateway"] = puller or connection.get("gateway")
     return SourceStatus(
         observed_generation=source.generation,
         conditions=before.conditions,
@@ -93,13 +92,14 @@ def _connection(
     before = observed.source.status
     if present:
         return _connected(observed, present, now)
-    gateway = observed.gateway(before.gateway)
-    if gateway and gateway.contact is GatewayContact.AWAITED and observed.source.enabled:
+    may_have_it = _gateways_that_may_have_it(observed)
+    awaited = any(each.contact is GatewayContact.AWAITED for each in may_have_it)
+    if awaited and observed.source.enabled:
         return {name: getattr(before, name) for name in CONNECTION}
     ended = _ended(observed)
     told = ended.state.since if ended and not before.unknown else None
     # What an unreachable gateway has may still be there when it is back, and come back with its server.
-    unreachable = gateway is not None and gateway.contact is GatewayContact.UNREACHABLE
+    unreachable = any(each.contact is GatewayContact.UNREACHABLE for each in may_have_it)
     unknown = (unreachable or _ended_with_its_server(observed)) and observed.source.enabled
     return {
         "connect": ConnectState.DISCONNECTED,
@@ -110,6 +110,18 @@ def _connection(
         "stream": before.stream if unknown else None,
         "replaced_key": before.replaced_key if unknown else None,
     }
+
+
+def _gateways_that_may_have_it(observed: ObservedSource) -> tuple[GatewayView, ...]:
+    """The gateway that had the source; all of them if the settings do not name that one any more.
+
+    Gateways are renamed with their publishers: these connect to whichever is there now.
+    """
+    before = observed.source.status.gateway
+    if before is None:
+        return ()
+    gateway = observed.gateway(before)
+    return (gateway,) if gateway else observed.gateways
 
 
 def _connected(observed: ObservedSource, present: Sighting, now: dt.datetime) -> dict[str, object]:

@@ -160,6 +160,27 @@ async def test_states_survive_another_leader_and_tell_the_truth_of_a_gateway_tha
         await status_with(operated_namespace, connect="Connected", stream=connected, unknown=None)
 
 
+async def test_a_source_whose_gateway_was_renamed_is_unknown_until_the_new_one_has_told(
+    operated_namespace: OperatedNamespace, other: GatewayServer, operator: AsyncExitStack, connected: str
+) -> None:
+    await operator.aclose()
+    other.hung.set()
+    async with operated(operated_namespace, other.settings):
+        told = await status_with(operated_namespace, connect="Disconnected")
+        assert (told.get("unknown"), told.get("stream")) == (True, connected)
+        other.tell(stream_state(connected))
+        other.hung.clear()
+        await status_with(operated_namespace, connect="Connected", gateway="ingest-1", unknown=None)
+    # Its publisher does not come back.
+    await other.stop()
+    async with GatewayServer("ingest-2").running() as third:
+        third.hung.set()
+        async with operated(operated_namespace, third.settings):
+            await status_with(operated_namespace, connect="Disconnected", unknown=True, gateway="ingest-1")
+            third.hung.clear()
+            await status_with(operated_namespace, connect="Disconnected", unknown=None, gateway=None)
+
+
 @pytest.mark.usefixtures("operator_of_two")
 async def test_a_publisher_moves_to_another_gateway(
     operated_namespace: OperatedNamespace, server: GatewayServer, other: GatewayServer

@@ -196,6 +196,39 @@ def test_a_gateway_that_is_not_there_any_more_has_nothing() -> None:
     assert (now.connect, now.last_error) == ("Disconnected", "the ingest server ingest-9 is unreachable")
 
 
+FORMER = {**CONNECTED, "gateway": "ingest-of-before"}
+FORMER_UNKNOWN = {**FORMER, "connect": "Disconnected", "unknown": True}
+
+
+@pytest.mark.parametrize("before", [FORMER, FORMER_UNKNOWN], ids=["connected", "unknown"])
+def test_a_source_stays_as_it_was_until_all_that_may_have_it_have_told(before: dict[str, Any]) -> None:
+    """Ingest pods are renamed, and their publishers come to whichever is there first."""
+    awaited = status(observed_source(status=before, contact=GatewayContact.AWAITED))
+    assert awaited.manifest().items() >= before.items()
+
+    silent = status(observed_source(status=before, contact=GatewayContact.UNREACHABLE))
+    assert (silent.connect, silent.unknown, silent.gateway) == ("Disconnected", True, "ingest-of-before")
+    assert silent.stream == KEY_STREAM
+
+    told = status(observed_source(status=before))
+    assert (told.connect, told.unknown, told.gateway, told.since) == ("Disconnected", None, None, NOW_TEXT)
+    later = NOW + dt.timedelta(hours=1)
+    assert status(observed_source(status=silent.manifest()), later).since == "2026-05-01T13:00:00.000Z"
+
+    nothing = status(observed_source(status=before, gateways=()))
+    assert (nothing.unknown, nothing.last_error) == (None, "this installation has no ingest server")
+
+
+@pytest.mark.parametrize("contact", [GatewayContact.AWAITED, GatewayContact.UNREACHABLE])
+def test_a_pull_remembers_a_gateway_of_before_while_no_other_can_take_it(contact: GatewayContact) -> None:
+    before = {**FORMER, "stream": "pull-camera"}
+    now = status(observed_source(address=RELAY, status=before, gateways=(gateway(contact=contact),)))
+    assert (now.gateway, now.stream) == ("ingest-of-before", "pull-camera")
+    assert (now.connect is ConnectState.CONNECTED, now.unknown) in ((True, None), (False, True))
+    taken = status(observed_source(address=RELAY, status=now.manifest()))
+    assert taken.gateway in ("ingest-0", "ingest-1")
+
+
 def test_what_an_unreachable_gateway_said_last_counts_for_nothing() -> None:
     seen = sighting(stream_state(KEY_STREAM), contact=GatewayContact.UNREACHABLE)
     now = status(observed_source(status=CONNECTED, sightings=[seen], contact=GatewayContact.UNREACHABLE))
