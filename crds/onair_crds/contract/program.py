@@ -15,7 +15,7 @@ from pydantic import Field
 
 from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
 from onair_crds.contract.scene import ProgramScene
-from onair_crds.contract.wire_model import Secret, WireModel, read_unknown_as
+from onair_crds.contract.wire_model import Secret, WireModel
 from onair_crds.resources.destination import (
     DEFAULT_FILE_COUNT,
     DEFAULT_PLAYLIST_COUNT,
@@ -23,6 +23,7 @@ from onair_crds.resources.destination import (
     DEFAULT_TIMEOUT_MS,
 )
 from onair_crds.resources.enums import BroadcastError, ConnectState
+from onair_crds.resources.values import read_unknown_as
 
 
 class ProgramVideo(WireModel):

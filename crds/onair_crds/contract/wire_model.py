@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, SecretStr, SerializationInfo
+from pydantic import BaseModel, ConfigDict, PlainSerializer, SecretStr, SerializationInfo
 from pydantic.alias_generators import to_camel
 
 
@@ -29,12 +28,3 @@ def _reveal(value: SecretStr, info: SerializationInfo) -> str:
 
 Secret = Annotated[SecretStr, PlainSerializer(_reveal)]
 """In clear on the wire, masked everywhere else."""
-
-
-def read_unknown_as(fallback: str, known: Container[object]) -> BeforeValidator:
-    """Reads a name that only another version has as one of this version's, so that the rest is still heard.
-
-    Args:
-        known: this version's names; what is no string is checked as ever.
-    """
-    return BeforeValidator(lambda name: fallback if isinstance(name, str) and name not in known else name)

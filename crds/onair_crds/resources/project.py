@@ -19,7 +19,7 @@ from onair_crds.resources.enums import (
 )
 from onair_crds.resources.rendering import Rendering
 from onair_crds.resources.room import RoomStatus, RoomWanted
-from onair_crds.resources.values import AnyJson, ImmutableName, ResourceName, Timestamp
+from onair_crds.resources.values import AnyJson, ImmutableName, ResourceName, Timestamp, read_unknown_as
 
 DEFAULT_MAX_DURATION_MS = 172_800_000
 MAX_MAX_DURATION_MS = 604_800_000
@@ -146,7 +146,9 @@ class BroadcastStatus(SpecModel):
     """When the first frame was encoded."""
     stop: Timestamp | None = None
     """When the run had ended."""
-    error: BroadcastError | None = None
+    error: Annotated[
+        BroadcastError | None, read_unknown_as(BroadcastError.INTERNAL, list(BroadcastError))
+    ] = None
     """Why the run ended by itself."""
     region: Annotated[str, Field(max_length=63)] | None = None
     """Region of the encoder's node."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from onair_crds.resources.base import MAX_ID, MAX_URL, SpecModel, rules
 
@@ -94,3 +95,12 @@ class SecretKeyRef(SpecModel):
     """Name of the Secret."""
     key: Annotated[str, Field(min_length=1, max_length=253)]
     """Key within the Secret's data."""
+
+
+def read_unknown_as(fallback: str, known: Container[object]) -> BeforeValidator:
+    """Reads a name that only another version has as one of this version's, so that the rest is still heard.
+
+    Args:
+        known: this version's names; what is no string is checked as ever.
+    """
+    return BeforeValidator(lambda name: fallback if isinstance(name, str) and name not in known else name)

@@ -161,11 +161,72 @@ def test_without_a_collection_in_its_spec_the_one_that_owns_it_counts(spec: Docu
     assert (broadcast_of(observed).phase, ready_of(observed)) == ("Running", ("False", "Invalid"))
 
 
-def test_a_status_that_cannot_be_read_is_not_replaced() -> None:
-    show = stored(HUGE, {"broadcast": {**on_air(), "phase": "OfAnotherVersion"}})
+CONDITION = {
+    "type": "Ready",
+    "status": "True",
+    "reason": "Fine",
+    "lastTransitionTime": "2026-05-01T11:00:00Z",
+}
+ROOM = {"opening": 3, "phase": "Open", "since": "2026-05-01T11:00:00Z"}
+NEWER = [
+    {"previous": {**run("Archived"), "phase": "Frozen"}},
+    {"previous": {**run("Archived"), "error": "Overheated"}},
+    {"triggers": [{"sourceId": "camera", "connect": "Perhaps"}]},
+    {"conditions": [{**CONDITION, "reason": "R" * 65}]},
+    {"conditions": [{**CONDITION, "type": f"C{n}"} for n in range(17)]},
+    {"state": "x" * 129},
+    {"room": {**ROOM, "phase": "Locked"}},
+    {"broadcast": {**on_air(), "error": "Overheated"}},
+    {"draining": [{**run("Stopping"), "id": "earlier", "error": "Overheated"}]},
+]
+"""Statuses as only a newer operator would write them."""
+
+
+@pytest.mark.parametrize("newer", NEWER)
+def test_what_a_newer_operator_wrote_into_a_status_keeps_nobody_from_stopping_the_show(
+    newer: Document,
+) -> None:
+    view = encoder()
+    wanted = {"broadcast": {"state": "Stopped"}}
+    show = stored(wanted, {"broadcast": on_air(), **newer})
+    observed = seen(world_of({view.pod_uid: view}, encoder_pod()), show)
+    assert (observed.invalid, observed.defaulted) == (None, False)
+    assert (broadcast_of(observed).phase, broadcast_of(observed).id) == ("Stopping", "run")
+    assert {push.program.stop for push in pushes(observed)} == {True}
+
+
+def test_of_a_status_the_rest_is_read_though_spec_and_status_break_rules() -> None:
+    used = ["abcdef0123456789"]
+    status = {"broadcast": on_air(), "used": used, "triggerStart": "camera", "state": "x" * 129}
+    observed = seen(world_of({}), stored(HUGE, status))
+    assert observed.invalid == RULE
+    assert observed.project.status.used == used
+    assert observed.project.status.trigger_start == "camera"
+    assert observed.project.status.state is None
+
+
+def test_of_a_room_the_opening_is_read_so_that_it_is_closed_in_the_end() -> None:
+    show = stored({}, {"room": {**ROOM, "phase": "Locked"}})
+    room = seen(world_of({}), show).project.status.room
+    assert room
+    assert (room.opening, room.phase, room.since) == (3, "Opening", ROOM["since"])
+    error = seen(world_of({}), stored({}, {"room": {**ROOM, "error": 7}})).project.status.room
+    assert error
+    assert (error.opening, error.phase, error.error) == (3, "Open", None)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"broadcast": {**on_air(), "phase": "OfAnotherVersion"}},
+        {"draining": [{**run("Stopping"), "phase": "OfAnotherVersion"}]},
+        {"used": ["x" * 17]},
+    ],
+)
+def test_records_of_runs_that_cannot_be_read_are_not_replaced(broken: Document) -> None:
     world = world_of({})
-    world.store.update("Project", show)
-    with pytest.raises(ValidationError, match="phase"):
+    world.store.update("Project", stored({}, {"broadcast": on_air(), **broken}))
+    with pytest.raises(ValidationError):
         observe(world, "show")
 
 
