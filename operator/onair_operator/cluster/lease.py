@@ -19,12 +19,18 @@ from onair_crds.kube.apis import LEASES
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
 from onair_crds.shapes import Document
+from onair_operator.cluster.clock_check import ClockCheck, utc_now
 from onair_operator.settings import LeaderElectionSettings
 
 log = structlog.get_logger()
 
 
 LEADING = Gauge("onair_operator_leading", "1 while this replica leads.")
+CLOCK_AHEAD = Gauge(
+    "onair_operator_clock_ahead_seconds", "By how much this replica's clock is ahead of the API server's."
+)
+CLOCK_RETRY_S = 10.0
+"""Until a process whose clock is wrong takes the Lease again, to see whether it is right by now."""
 
 
 class LeaseExpired(Exception):
@@ -35,7 +41,12 @@ class LeaderElection:
     """Acquires and renews the Lease."""
 
     def __init__(
-        self, client: KubeClient, namespace: str, identity: str, settings: LeaderElectionSettings
+        self,
+        client: KubeClient,
+        namespace: str,
+        identity: str,
+        settings: LeaderElectionSettings,
+        now: Callable[[], dt.datetime] = utc_now,
     ) -> None:
         self._client = client
         self._namespace = namespace
@@ -43,6 +54,9 @@ class LeaderElection:
         self._settings = settings
         self._seen: tuple[str, str] | None = None
         self._seen_at = 0.0
+        self._clock = ClockCheck(now)
+        self._looked_at: dt.datetime | None = None
+        """By our wall clock, when the Lease was last looked at."""
         self._lease: Document | None = None
         """As this process wrote it last; None where another may have changed it."""
         self._renewed_at = 0.0
@@ -55,13 +69,16 @@ class LeaderElection:
         self.term = 0
         """Of this leader: grows with each one, whichever process it is, though the Lease be deleted."""
         LEADING.set_function(self.may_act)
+        CLOCK_AHEAD.set_function(lambda: self._clock.ahead_s)
 
     def may_act(self) -> bool:
         """Whether this process leads for certain; to be asked before anything that only a leader may do.
 
-        A process that was paused continues where it was, before it notices that its Lease is over.
+        A process that was paused continues where it was, before it notices that its Lease is over. One whose
+        clock is wrong would end shows and delete Secrets before their time.
         """
-        return self.leading and time.monotonic() - self._renewed_at <= self._limit_s
+        in_time = time.monotonic() - self._renewed_at <= self._limit_s
+        return self.leading and in_time and self._clock.is_right()
 
     async def campaign(self, lead: Callable[[], Awaitable[None]]) -> None:
         """Runs `lead` while this process holds the Lease, again and again; ends only when cancelled."""
@@ -84,9 +101,14 @@ class LeaderElection:
 
     async def _until_elected(self) -> None:
         while True:
-            if await self._try():
+            if not await self._try():
+                await asyncio.sleep(self._settings.renew_interval_s / 2)
+            elif self._clock.is_right():
                 return
-            await asyncio.sleep(self._settings.renew_interval_s / 2)
+            else:
+                self._clock.report()
+                await self.release()
+                await asyncio.sleep(CLOCK_RETRY_S)
 
     async def _until_lost(self) -> None:
         due = self._renewed_at + self._settings.renew_interval_s
@@ -97,6 +119,9 @@ class LeaderElection:
                 async with asyncio.timeout(self._renewed_at + self._limit_s - started):
                     held = await self._try()
             except TimeoutError:
+                return
+            if held and not self._clock.is_right():
+                # It is given back by the campaign, once the work has ended
                 return
             if held:
                 due = self._renewed_at + self._settings.renew_interval_s
@@ -133,13 +158,16 @@ class LeaderElection:
 
     async def _take(self) -> bool:
         """Looks at the Lease, and takes it if this process may."""
+        looked_at = self._clock.now()
         try:
             lease = await self._in_time(self._client.get(LEASES, self._namespace, self._settings.lease_name))
         except ApiError as error:
             if not error.not_found:
                 raise
             lease = None
-        if lease and not self._may_take(lease):
+        may_take = lease is None or self._may_take(lease)
+        self._looked_at = looked_at
+        if not may_take:
             return False
         await self._write(lease)
         return True
@@ -152,13 +180,14 @@ class LeaderElection:
         Args:
             lease: as it was read or written last; None to create it.
         """
-        started, name = time.monotonic(), self._settings.lease_name
+        started, sent, name = time.monotonic(), self._clock.now(), self._settings.lease_name
         if lease is None:
             empty = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name}}
             request = self._client.create(LEASES, self._namespace, self._held({**empty, "spec": {}}))
         else:
             request = self._client.replace(LEASES, self._namespace, name, self._held(lease))
         self._lease = await self._in_time(request)
+        self._clock.compare(self._lease, sent)
         self._told = False
         self._renewed_at = started
         self._version = int(self._lease["metadata"]["resourceVersion"])
@@ -189,14 +218,23 @@ class LeaderElection:
         spec = lease.get("spec") or {}
         holder, renewed = spec.get("holderIdentity") or "", spec.get("renewTime") or ""
         if (holder, renewed) != self._seen:
+            if self._looked_at and self._seen and self._seen[1] != renewed:
+                self._compare_clocks(lease, self._looked_at)
             self._seen, self._seen_at = (holder, renewed), time.monotonic()
         if holder in ("", self._identity):
             return True
         duration_s = spec.get("leaseDurationSeconds") or self._settings.lease_duration_s
         return time.monotonic() - self._seen_at > float(duration_s)
 
+    def _compare_clocks(self, lease: Document, looked_at: dt.datetime) -> None:
+        """Finds out by another process's renewal whether this one may lead later."""
+        was_right = self._clock.is_right()
+        self._clock.compare(lease, looked_at)
+        if was_right and not self._clock.is_right():
+            self._clock.report()
+
     def _held(self, lease: Document) -> Document:
-        now = format_time(dt.datetime.now(dt.UTC), "microseconds")
+        now = format_time(self._clock.now(), "microseconds")
         before = lease.get("spec") or {}
         changed = before.get("holderIdentity") != self._identity
         return {
@@ -213,6 +251,7 @@ class LeaderElection:
 
     async def release(self) -> None:
         """Gives the Lease back, so that the next one need not wait for it to run out."""
+        self._lease = None
         try:
             lease = await self._client.get(LEASES, self._namespace, self._settings.lease_name)
             if (lease.get("spec") or {}).get("holderIdentity") == self._identity:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from tests.support.waiting import seconds_until, until
 
 from onair_crds.kube.apis import LEASES
 from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
+from onair_operator.cluster import lease as lease_module
 from onair_operator.cluster.lease import LeaderElection
 from onair_operator.settings import LeaderElectionSettings
 
@@ -79,3 +82,38 @@ async def test_who_loses_the_lease_stops_leading_and_campaigns_again(
     await until_leading(election)
     campaign.cancel()
     await asyncio.gather(campaign, return_exceptions=True)
+
+
+@pytest.mark.parametrize("ahead_s", [600, -600])
+async def test_who_has_another_time_than_the_api_server_does_not_lead(
+    client: KubeClient, namespace: str, ahead_s: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease_module, "CLOCK_RETRY_S", 0.1)
+
+    def wrong() -> dt.datetime:
+        return dt.datetime.now(dt.UTC) + dt.timedelta(seconds=ahead_s)
+
+    first = LeaderElection(client, namespace, "first", SETTINGS, wrong)
+    second = LeaderElection(client, namespace, "second", SETTINGS)
+    campaigns = [asyncio.create_task(first.campaign(lead_forever))]
+
+    async def transitions() -> int:
+        try:
+            lease = await client.get(LEASES, namespace, SETTINGS.lease_name)
+        except ApiError:
+            return 0
+        return int(lease["spec"]["leaseTransitions"])
+
+    async def given_back() -> bool:
+        return await transitions() > 1
+
+    await until(given_back, "the Lease is taken and given back", 10)
+    assert not first.leading
+    campaigns.append(asyncio.create_task(second.campaign(lead_forever)))
+    await until_leading(second)
+    with pytest.raises(AssertionError, match="it leads"):
+        await until_leading(first, timeout_s=2.0)
+    assert second.may_act()
+    for each in campaigns:
+        each.cancel()
+    await asyncio.gather(*campaigns, return_exceptions=True)

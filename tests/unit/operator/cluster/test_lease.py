@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import time
 from functools import partial
 from typing import Any, Literal, cast
 
 import pytest
 from prometheus_client import REGISTRY
+from structlog.testing import capture_logs
 from tests.support.waiting import until
 
+from onair_crds.contract.times import format_time
 from onair_crds.kube.apis import Api
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
+from onair_operator.cluster import lease as lease_module
 from onair_operator.cluster.lease import LeaderElection
 from onair_operator.settings import LeaderElectionSettings
 
@@ -61,7 +65,10 @@ class LeaseApiServer:
 
     def _written(self, document: Document) -> Document:
         self.version += 1
-        metadata = {**document["metadata"], "resourceVersion": str(self.version)}
+        owned: Document = {"f:spec": {"f:renewTime": {}}}
+        written = {"time": format_time(dt.datetime.now(dt.UTC), "seconds"), "fieldsV1": owned}
+        version = {"resourceVersion": str(self.version), "managedFields": [written]}
+        metadata = {**document["metadata"], **version}
         self.lease = {**document, "metadata": metadata}
         return self.lease
 
@@ -207,3 +214,81 @@ async def test_a_lease_that_another_took_meanwhile_is_not_written_over() -> None
     await until(lambda: not first.leading, "it leads no more", 10, poll_s=0)
     assert api.lease["spec"] == taken
     campaign.cancel()
+
+
+class WallClock:
+    """A clock that a test sets."""
+
+    def __init__(self, ahead_s: float = 0.0) -> None:
+        self.ahead_s = ahead_s
+
+    def __call__(self) -> dt.datetime:
+        return dt.datetime.now(dt.UTC) + dt.timedelta(seconds=self.ahead_s)
+
+
+def holder(api: LeaseApiServer) -> str | None:
+    return str(api.lease["spec"]["holderIdentity"]) if api.lease else None
+
+
+@pytest.mark.parametrize("ahead_s", [3600.0, -3600.0])
+async def test_a_process_whose_clock_is_wrong_gives_the_lease_back_until_it_is_right(
+    ahead_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease_module, "CLOCK_RETRY_S", 0.01)
+    api, wall, leading = LeaseApiServer(), WallClock(ahead_s), Leading()
+    election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS, wall)
+    with capture_logs() as logs:
+        campaign = asyncio.create_task(election.campaign(leading))
+        await until(lambda: api.version >= 5, "it has tried again", 10, poll_s=0)
+    assert (leading.began, holder(api)) == (0, "")
+    told = [each for each in logs if each["event"] == "clock.wrong"]
+    assert {each["log_level"] for each in told} == {"error"}
+    assert told[0]["ahead_s"] == pytest.approx(ahead_s, abs=5)
+    measured = REGISTRY.get_sample_value("onair_operator_clock_ahead_seconds")
+    assert measured == pytest.approx(ahead_s, abs=5)
+    wall.ahead_s = 0.0
+    await until(election.may_act, "it may act", 10, poll_s=0)
+    assert REGISTRY.get_sample_value("onair_operator_clock_ahead_seconds") == 0
+    campaign.cancel()
+
+
+@pytest.mark.parametrize("ahead_s", [3600.0, -3600.0])
+async def test_a_leader_whose_clock_is_set_wrong_acts_no_more_and_another_leads(ahead_s: float) -> None:
+    api, wall, leading = LeaseApiServer(), WallClock(), Leading()
+    election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS, wall)
+    other = LeaderElection(cast(Any, api), "onair-system", "second", SETTINGS)
+    campaign = asyncio.create_task(election.campaign(leading))
+    await until(election.may_act, "it may act", 10, poll_s=0)
+    following = asyncio.create_task(other.campaign(for_ever))
+    wall.ahead_s = ahead_s
+    assert not election.may_act(), "at once, though nothing was written since"
+    await until(other.may_act, "the other may act", 10, poll_s=0)
+    assert (election.leading, leading.began) == (False, 1)
+    for each in (campaign, following):
+        each.cancel()
+
+
+@pytest.mark.parametrize("ahead_s", [50.0, -50.0])
+async def test_a_clock_that_is_a_little_off_leads(ahead_s: float) -> None:
+    api = LeaseApiServer()
+    election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS, WallClock(ahead_s))
+    campaign = asyncio.create_task(election.campaign(for_ever))
+    await until(election.may_act, "it may act", 10, poll_s=0)
+    campaign.cancel()
+
+
+async def test_who_waits_for_the_lease_knows_of_its_wrong_clock_before_it_leads() -> None:
+    api = LeaseApiServer()
+    first = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
+    campaign = asyncio.create_task(first.campaign(for_ever))
+    await until(first.may_act, "it may act", 10, poll_s=0)
+    second = LeaderElection(cast(Any, api), "onair-system", "second", SETTINGS, WallClock(3600.0))
+    with capture_logs() as logs:
+        waiting = asyncio.create_task(second.campaign(for_ever))
+        await until(lambda: [each for each in logs if each["event"] == "clock.wrong"], "it is told", 10)
+        seen = api.version
+        await until(lambda: api.version > seen + 3, "it has looked again", 10, poll_s=0)
+    assert len([each for each in logs if each["event"] == "clock.wrong"]) == 1
+    assert first.may_act()
+    for each in (campaign, waiting):
+        each.cancel()
