@@ -40,6 +40,8 @@ class RecordingApiServer:
         self.refusal: ApiError | None = None
         self.no_right: set[str] = set()
         """Plurals whose status may not be written."""
+        self.pruned: set[str] = set()
+        """Fields of a status that its CRDs do not have."""
         self.attempts = 0
         """To write a status."""
         self.created: list[str] = []
@@ -76,7 +78,8 @@ class RecordingApiServer:
         if api.plural in self.no_right:
             message = f'User "operator" cannot patch resource "{api.plural}/status" in API group "onair.dev"'
             raise ApiError(403, "Forbidden", message)
-        return self._written(api, name, operations[0]["value"], spec)
+        status = {field: value for field, value in operations[1]["value"].items() if field not in self.pruned}
+        return {**self._written(api, name, operations[0]["value"], spec), "status": status}
 
     async def merge_patch(self, api: Api, _: str, name: str, patch: Document) -> Document:
         spec = {"collectionId": "sunday", "projectId": "show", "address": {}}

@@ -20,6 +20,7 @@ from onair_operator.cluster.encoder_pods import EncoderPods
 from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.ingest_pods import LeavingPod
 from onair_operator.cluster.lease import LeaseExpired
+from onair_operator.cluster.pruned_fields import PrunedFields
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air, record_triggers
 from onair_operator.cluster.source_actions import SourceActions
@@ -56,6 +57,7 @@ class Applier:
         self._changed = changed
         self._recorder = recorder
         self._leads = leads
+        self._pruned = PrunedFields()
         self._namespace = settings.show_namespace
         self._release_namespace = settings.release_namespace
         self._pods = EncoderPods(client, world, queue, self._take, self.tell, key, settings, leads)
@@ -158,12 +160,14 @@ class Applier:
         """Writes a part of a resource as a compare-and-swap; gives the new resourceVersion."""
         if isinstance(action, actions.SetFinalizer):
             return await self._set_finalizer(action, version)
+        status = action.status.manifest()
         operations: JsonPatch = [
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
-            {"op": "add", "path": "/status", "value": action.status.manifest()},
+            {"op": "add", "path": "/status", "value": status},
         ]
         kind, name = action.resource.kind, action.resource.name
         response = await self._client.json_patch(CUSTOM[kind], self._namespace, name, operations, "status")
+        self._pruned.compare(kind, status, response.get("status"))
         _note_transition(action)
         return self._take(kind, response)
 
