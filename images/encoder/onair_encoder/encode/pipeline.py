@@ -172,6 +172,9 @@ def _inputs_respond() -> bool:
             with socket.socket(socket.AF_UNIX) as client:
                 client.setblocking(False)
                 client.connect(str(path))
+        except BlockingIOError:
+            # It is there and accepts none of those that wait: only as failures does anybody hear of that
+            continue
         except OSError:
             return False
     return True

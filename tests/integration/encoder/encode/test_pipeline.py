@@ -201,6 +201,27 @@ async def test_one_whose_display_is_gone_is_not_to_blame(
     assert pipeline._health.failures == 0
 
 
+async def test_one_whose_sound_server_accepts_no_connection_is_given_up(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that hangs does, once as many wait as may: then the kernel has each of them try again."""
+    monkeypatch.setattr(pipeline_module, "MAX_FAILURES", 3)
+    hanging = tmp_path / "hanging"
+    monkeypatch.setattr(pipeline_module, "PULSE_SOCKET", hanging)
+    with contextlib.ExitStack() as sockets:
+        server = sockets.enter_context(socket.socket(socket.AF_UNIX))
+        server.bind(str(hanging))
+        server.listen(0)
+        waiting = sockets.enter_context(socket.socket(socket.AF_UNIX))
+        waiting.connect(str(hanging))
+        await pipeline.want(["sh", "-c", "exit 1"])
+        async with asyncio.timeout(10):
+            await pipeline.look_after()
+        # Before the next start is due
+        await pipeline.want(None)
+    assert pipeline._health.failures == 3
+
+
 class OneRefusal:
     """Fails once as the kernel does for a moment, and then does what it stands for."""
 
