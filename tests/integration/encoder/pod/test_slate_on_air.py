@@ -54,6 +54,13 @@ def test_an_unreachable_page_is_named_and_covered_by_a_slate(
     assert far_end.publisher("dark") == connection, "the destination stayed connected"
 
 
+def is_alive(far_end: RtmpContainer, key: str, folder: Path) -> bool:
+    """Whether the page is delivered, with its tone."""
+    recording = probe.record(far_end.read_url(key), 3, folder)
+    report = probe.analyse(recording)
+    return report.missing_percent < 30 and abs(report.tone_hz - 1000) < 2
+
+
 @pytest.mark.parametrize("server", ["pulseaudio", "Xvfb"])
 def test_the_replacement_of_a_display_or_a_sound_server_is_on_air(
     pair: PodPair, page: str, far_end: RtmpContainer, tmp_path: Path, server: str
@@ -65,14 +72,24 @@ def test_the_replacement_of_a_display_or_a_sound_server_is_on_air(
     connection = far_end.wait_publisher(key)
     pair.kill("browser", server)
     pair.wait_for(lambda: pair.logged("inputs.replaced"), "noticed", 20)
-
-    def alive() -> bool:
-        recording = probe.record(far_end.read_url(key), 3, tmp_path)
-        report = probe.analyse(recording)
-        return report.missing_percent < 30 and abs(report.tone_hz - 1000) < 2
-
-    pair.wait_for(alive, "alive", 30)
+    pair.wait_for(lambda: is_alive(far_end, key, tmp_path), "alive", 30)
     assert far_end.publisher(key) == connection
+
+
+@pytest.mark.parametrize("server", ["pulseaudio", "Xvfb"])
+def test_a_display_or_a_sound_server_that_hangs_is_replaced(
+    pair: PodPair, page: str, far_end: RtmpContainer, tmp_path: Path, server: str
+) -> None:
+    """The kernel goes on accepting connections for it, and it does not end by itself."""
+    key = f"beyond-{server}"
+    pair.put(programme(page, far_end, key))
+    pair.wait_phase("running")
+    connection = far_end.wait_publisher(key)
+    assert pair.kill("browser", server, signal.SIGSTOP)
+    pair.wait_for(lambda: "server.hangs" in pair.logs("browser"), "noticed", 20)
+    pair.wait_for(lambda: is_alive(far_end, key, tmp_path), "alive", 40)
+    assert far_end.publisher(key) == connection
+    assert pair.logs("browser").count("server.hangs") == 1
 
 
 def test_an_ffmpeg_that_is_silent_is_covered_by_the_slate_and_replaced(

@@ -11,6 +11,7 @@ import pytest
 
 from onair_encoder.browser import container
 from onair_encoder.browser.page_keeper import PageKeeper
+from onair_encoder.browser.server_watch import ServerWatch
 from onair_encoder.process.child import Child
 
 
@@ -52,3 +53,18 @@ async def test_it_ends_without_one_where_it_is_told_to(monkeypatch: pytest.Monke
         await running.wait()
         signal.raise_signal(signal.SIGTERM)
         await container_of_it
+
+
+async def test_it_watches_the_display_and_the_sound_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched: list[str] = []
+
+    async def ending(watch: ServerWatch) -> None:
+        watched.append(watch._child.name)
+        await asyncio.sleep(0)
+        raise ValueError("of no use")
+
+    monkeypatch.setattr(ServerWatch, "run", ending)
+    async with asyncio.timeout(10):
+        with pytest.raises(SystemExit):
+            await container.run()
+    assert sorted(watched) == ["sound", "x"]
