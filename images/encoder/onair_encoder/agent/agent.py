@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime as dt
 from pathlib import Path
 
 from onair_crds.contract.program import EncoderPhase, EncoderStatus, Program, ProgramDestination
@@ -16,6 +15,7 @@ from onair_encoder.agent.changes import Changes
 from onair_encoder.agent.first_frame import FirstFrame
 from onair_encoder.agent.kept_destinations import with_kept
 from onair_encoder.agent.page import Page
+from onair_encoder.agent.stop_time import StopTime
 from onair_encoder.encode.client import ProgressClient, want_another_start, want_key_frame, want_pipeline
 from onair_encoder.encode.ffmpeg_command import ffmpeg_command
 from onair_encoder.media.fan_out import FanOut
@@ -66,6 +66,7 @@ class Agent:
         self._first_frame = FirstFrame(self.page, self.switch, self.fan_out, self.encode_progress)
         self._delivery = Delivery(self.fan_out, self.changes.notify)
         self._program: Program | None = None
+        self._stop_time = StopTime()
         self._phase: EncoderPhase = "idle"
         self._reported_slate = False
         self._error: BroadcastError | None = None
@@ -109,6 +110,7 @@ class Agent:
         self.changes.notify()
 
     async def _apply(self, program: Program) -> None:
+        self._stop_time.want(program.stop_at)
         if self._phase in OVER:
             return
         run = EncoderRun(program.broadcast, program.epoch, self.contact, program.inside)
@@ -321,8 +323,7 @@ class Agent:
         if self.switch.on_slate != self._reported_slate:
             self._reported_slate = self.switch.on_slate
             self.changes.notify()
-        stop_at = self._program.stop_at if self._program else None
-        if stop_at and dt.datetime.now(dt.UTC) >= dt.datetime.fromisoformat(stop_at):
+        if self._stop_time.reached:
             self._end(BroadcastError.DURATION_EXCEEDED)
 
 

@@ -9,12 +9,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.support.clock_pair import ClockPair
 from tests.support.small_program import small_program
 from tests.support.waiting import until
 
 from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import BroadcastError
 from onair_encoder.agent import agent as agent_module
+from onair_encoder.agent import stop_time as stop_time_module
 from onair_encoder.agent.agent import Agent
 from onair_encoder.encode.progress import EncodeProgress
 
@@ -63,4 +65,21 @@ async def test_it_ends_at_its_time_though_the_page_never_came(agent: Agent) -> N
     agent._tick()
     async with asyncio.timeout(10):
         await agent.changes.until(lambda: agent.status().phase == "finished")
+    assert agent.status().error is BroadcastError.DURATION_EXCEEDED
+
+
+async def test_it_stays_on_air_where_the_wall_clock_is_set(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clocks = ClockPair()
+    monkeypatch.setattr(stop_time_module, "time", clocks)
+    over = format_time(dt.datetime.fromtimestamp(clocks.time() + 8 * 3600, dt.UTC))
+    await agent.take(small_program(stop_at=over))
+    clocks.set_wall(9 * 3600)
+    agent._tick()
+    await agent.take(small_program(revision=1, stop_at=over))
+    agent._tick()
+    assert agent.status().error is None
+    clocks.go_on(8 * 3600)
+    agent._tick()
     assert agent.status().error is BroadcastError.DURATION_EXCEEDED
