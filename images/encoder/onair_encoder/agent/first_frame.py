@@ -19,6 +19,7 @@ class FirstFrame:
         self._page, self._switch, self._fan_out = page, switch, fan_out
         self._encode_progress = encode_progress
         self._shown_at: float | None = None
+        """Monotonic time since when the page is on the screen; None while it is not."""
         self._page_due: float | None = None
         """Monotonic time from when the slate counts as on air."""
 
@@ -41,7 +42,7 @@ class FirstFrame:
             self._shown_at = None
             return False
         if self._shown_at is None:
-            self._shown_at = time.time()
+            self._shown_at = time.monotonic()
         keyframe_at = self._fan_out.last_keyframe_at
         return keyframe_at is not None and keyframe_at >= self._shown_at and not self._switch.on_slate
 

@@ -26,8 +26,9 @@ class FanOut:
         self.frames = 0
         self.bytes = 0
         self.first_keyframe_at: float | None = None
-        self.last_keyframe_at: float | None = None
         """Wall clock, seconds."""
+        self.last_keyframe_at: float | None = None
+        """Monotonic clock, seconds."""
         self.nominal_bytes_per_s = 0.0
         """The wanted bitrate of the programme."""
         self._timeline = Timeline()
@@ -82,8 +83,8 @@ class FanOut:
         if packet.type == VIDEO:
             self.frames += 1
         if packet.keyframe:
-            self.last_keyframe_at = time.time()
-            self.first_keyframe_at = self.first_keyframe_at or self.last_keyframe_at
+            self.last_keyframe_at = time.monotonic()
+            self.first_keyframe_at = self.first_keyframe_at or time.time()
             self._key = packet
             self._gop.clear()
         if self._gop or packet.keyframe:
