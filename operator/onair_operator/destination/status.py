@@ -28,6 +28,8 @@ class DeliveryState:
     encoder_gone: bool = False
     missing_s: float | None = None
     """Seconds that the broadcast's recording lacks, on air and after it; None if it is not known."""
+    several_encoders: bool = False
+    """Whether the broadcast has had another encoder before the present one."""
 
 
 def destination_status(
@@ -70,6 +72,7 @@ def destination_status(
             delivery.missing_s,
             destination.generation,
             now,
+            several_encoders=delivery.several_encoders,
         ),
         type=destination.type,
         connect=connect,

@@ -163,7 +163,7 @@ class ObservedProject:
         state = next((state for state in states if state.id == destination), None)
         missing_s = state.missing_s if state else None
         if not broadcast.phase.active:
-            return DeliveryState(on_air=False, missing_s=missing_s)
+            return DeliveryState(on_air=False, missing_s=missing_s, several_encoders=broadcast.epoch > 1)
         pod = self.claimed_pod(broadcast)
         had_one = broadcast.epoch > 1 or broadcast.encoder is not None
         return DeliveryState(
@@ -171,4 +171,5 @@ class ObservedProject:
             state=state,
             encoder_gone=pod.gone if pod else had_one,
             missing_s=missing_s,
+            several_encoders=broadcast.epoch > 1,
         )

@@ -48,6 +48,13 @@ def test_what_is_missing_is_said_and_what_is_whole_is_not() -> None:
     assert condition.message == "the recording lacks 12.0 s of the broadcast"
 
 
+def test_between_two_encoders_it_says_by_whose_clocks_that_is() -> None:
+    (condition,) = incomplete(12.04, epoch=2)
+    assert condition.message == (
+        "the recording lacks 12.0 s of the broadcast, measured between encoders by their clocks"
+    )
+
+
 def test_it_stays_after_the_broadcast_and_goes_with_the_next() -> None:
     before = stored(incomplete(12.0))
     assert stored(incomplete(None, before)) == before, "the encoder has not reported yet, or is gone"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime as dt
 import secrets
 
 from onair_crds.contract.program import LONGEST_DRAIN_S, ProgramDestination, ProgramStorage
@@ -19,6 +18,7 @@ from onair_encoder.publish.hls.prefix_lock import PrefixLock, prefix_of
 from onair_encoder.publish.hls.presentation import Presentation, SegmentWriter
 from onair_encoder.publish.hls.recording import Recording
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
+from onair_encoder.publish.hls.steady_clock import STEADY_CLOCK
 from onair_encoder.publish.hls.upload import Upload
 from onair_encoder.publish.output import DeliverySession, Output
 from onair_encoder.publish.supplied_destination import SuppliedDestination
@@ -98,7 +98,7 @@ class _Storing:
         self._lock = PrefixLock(storage, terms.least_s + 1, destination.stop.is_set)
         self._spool_writer = SpoolWriter(
             destination.fan_out,
-            Segmenter(storage.segment_duration_ms, lambda: dt.datetime.now(dt.UTC)),
+            Segmenter(storage.segment_duration_ms, STEADY_CLOCK),
             spool_of(
                 place_key(storage, destination.run.broadcast),
                 self._presentation.spool_s,

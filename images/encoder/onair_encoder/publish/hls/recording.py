@@ -16,7 +16,7 @@ BEHIND_PLAYLIST_S = 10.0
 
 
 LEAST_HOLE_S = 0.5
-"""A smaller one is within the accuracy of the wall clock."""
+"""A smaller one is within the accuracy of the clock."""
 
 
 class Recording(Presentation):
@@ -42,7 +42,10 @@ class Recording(Presentation):
 
     @property
     def missing_s(self) -> float:
-        """Holes between segments, by their wall clock: what was dropped, and what no encoder had."""
+        """Holes between segments: what was dropped, and what no encoder had.
+
+        Exact within one process; between two encoders, by the difference of their clocks.
+        """
         if self._looked_at > len(self.playlist.segments):
             self._looked_at, self._holes_s = 0, 0.0
         for before, after in pairwise(islice(self.playlist.segments, max(0, self._looked_at - 1), None)):
