@@ -20,6 +20,17 @@ PAGE = """<!doctype html><body style="margin: 0; height: 100vh; display: grid;
 grid: repeat({rows}, 1fr) / repeat({columns}, 1fr)">{patches}"""
 
 
+def patches_source(width: int, height: int) -> str:
+    """A source of lavfi that shows the patches, in RGB."""
+    patch_width, patch_height = width // COLUMNS, height // ROWS
+    boxes = [
+        f"drawbox=x={index % COLUMNS * patch_width}:y={index // COLUMNS * patch_height}"
+        f":w={patch_width}:h={patch_height}:color=0x{bytes(patch).hex()}:t=fill"
+        for index, patch in enumerate(PATCHES)
+    ]
+    return ",".join((f"color=s={width}x{height}:r=30,format=gbrp", *boxes))
+
+
 def patches_page() -> str:
     patches = "".join(f'<div style="background: rgb{patch}"></div>' for patch in PATCHES)
     return PAGE.format(rows=ROWS, columns=COLUMNS, patches=patches)
@@ -44,6 +55,12 @@ def last_frame(recording: Path, width: int, height: int) -> np.ndarray[tuple[int
         capture_output=True,
     ).stdout
     return np.frombuffer(raw[-width * height * 3 :], np.uint8).reshape(height, width, 3)
+
+
+def most_off(picture: Path, width: int, height: int) -> int:
+    """How far the worst channel of all patches is off, of 255."""
+    seen = np.array(seen_patches(picture, width, height))
+    return int(abs(seen - np.array(PATCHES)).max())
 
 
 def seen_patches(recording: Path, width: int, height: int) -> list[RGB]:

@@ -9,9 +9,15 @@ from onair_encoder.media.fan_out import FanOut
 from onair_encoder.process.start import start
 
 DECODE_TIMEOUT_S = 5.0
+TO_JFIF = (
+    "scale=in_color_matrix=bt709:in_range=tv:out_color_matrix=bt601:out_range=pc:"
+    "flags=accurate_rnd+full_chroma_int+full_chroma_inp,format=yuvj420p"
+)
+"""A JPEG cannot name its matrix: everybody takes it for BT.601. By itself ffmpeg converts the range alone."""
 COMMAND = [
     *("nice", "-n", "15", "ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-threads", "1"),
-    *("-f", "flv", "-i", "pipe:0", "-frames:v", "1", "-c:v", "mjpeg", "-q:v", "3", "-f", "image2", "pipe:1"),
+    *("-f", "flv", "-i", "pipe:0", "-frames:v", "1", "-vf", TO_JFIF),
+    *("-c:v", "mjpeg", "-q:v", "3", "-f", "image2", "pipe:1"),
 ]
 
 

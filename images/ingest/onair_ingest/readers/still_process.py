@@ -13,9 +13,12 @@ import sys
 from fractions import Fraction
 
 import av
+from av.video.reformatter import ColorRange, Colorspace
 
 MEMORY_BYTES = 1024 * 2**20
 CPU_S = 10
+UNSPECIFIED = 2
+"""What H.264 calls a matrix that a stream does not name; Chromium, and so a page, takes it for BT.709."""
 
 
 def jpeg(description: bytes, access_unit: bytes) -> bytes:
@@ -33,7 +36,18 @@ def jpeg(description: bytes, access_unit: bytes) -> bytes:
     encoder.width, encoder.height = frames[0].width, frames[0].height
     encoder.pix_fmt = "yuvj420p"
     encoder.time_base = Fraction(1, 25)
-    return b"".join(map(bytes, encoder.encode(frames[0].reformat(format="yuvj420p"))))
+    return b"".join(map(bytes, encoder.encode(_of_jfif(frames[0]))))
+
+
+def _of_jfif(frame: av.VideoFrame) -> av.VideoFrame:
+    """Converts a frame to BT.601 in full range: a JPEG cannot name its matrix, and is taken for that."""
+    matrix = Colorspace.ITU709 if frame.colorspace == UNSPECIFIED else None
+    return frame.reformat(
+        format="yuvj420p",
+        src_colorspace=matrix,
+        dst_colorspace=Colorspace.ITU601,
+        dst_color_range=ColorRange.JPEG,
+    )
 
 
 def main() -> None:
