@@ -1,5 +1,7 @@
 // Plays decoded audio when it is due, whatever it takes from the graph to where it is heard.
 
+import {downmixed} from './downmix.js';
+
 const MODULE = new URL('audio-playout.js', import.meta.url);
 const RETRY_MS = 500;
 
@@ -15,11 +17,12 @@ export class DueAudio {
   /** Takes an AudioData, which it closes. */
   play(data) {
     if (!this._node) return data.close();
-    const channels = Array.from({length: Math.min(2, data.numberOfChannels)}, (_, planeIndex) => {
+    const planes = Array.from({length: data.numberOfChannels}, (_, planeIndex) => {
       const plane = new Float32Array(data.numberOfFrames);
       data.copyTo(plane, {planeIndex, format: 'f32-planar'});
       return plane;
     });
+    const channels = downmixed(planes);
     const message = {atMs: data.timestamp / 1000, rate: data.sampleRate, channels};
     data.close();
     this._node.port.postMessage(message, channels.map(plane => plane.buffer));

@@ -27,6 +27,7 @@ NAMES = (
     "stream-clock.js",
     "due-pictures.js",
     "due-audio.js",
+    "downmix.js",
     "audio-playout.js",
     "chroma-correction.js",
     "paint-phase.js",
