@@ -10,9 +10,13 @@ from onair_encoder.encode.paint import paced_rate
 
 PRESETS = {"standard": "veryfast", "high": "fast"}
 
-TO_BT709 = "scale=out_color_matrix=bt709:out_range=tv:flags=area+accurate_rnd+full_chroma_inp,format=yuv420p"
+TO_BT709 = (
+    "scale=out_color_matrix=bt709:out_range=tv:flags=area+accurate_rnd+full_chroma_inp,"
+    "format=yuv420p,setsar=1"
+)
 """By default swscale converts by BT.601, whatever the size. These flags are exact, and cost half the time
-of the default ones, which halve the chroma before they convert it, pixel by pixel."""
+of the default ones, which halve the chroma before they convert it, pixel by pixel. The shape of pixels
+is in the headers, and a captured screen has none."""
 COLOUR_TAGS = [
     *("-color_range", "tv"),
     *(part for tag in ("colorspace", "color_primaries", "color_trc") for part in (f"-{tag}", "bt709")),
@@ -22,7 +26,7 @@ THREAD_PIXELS_PER_S = {"standard": 1280 * 720 * 30, "high": 1280 * 720 * 15}
 MAX_THREADS = 8
 
 
-def codec_options(program: Program, keyframe_interval_frames: int, *filters: str) -> list[str]:
+def codec_options(program: Program, *filters: str) -> list[str]:
     """Options of filter and codecs: RGB in, BT.709 in limited range and constant bitrate out.
 
     `nal-hrd=cbr` pads with filler, as x264 with zerolatency otherwise sends
@@ -32,7 +36,7 @@ def codec_options(program: Program, keyframe_interval_frames: int, *filters: str
         filters: of the video, before its colours are converted.
     """
     video, audio = program.video, program.audio
-    gop = str(keyframe_interval_frames)
+    gop = str(video.keyframe_interval_frames)
     return [
         *("-vf", ",".join((*filters, TO_BT709)), "-c:v", "libx264", "-preset", PRESETS[video.quality]),
         *("-tune", "zerolatency"),

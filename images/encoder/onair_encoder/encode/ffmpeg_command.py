@@ -54,7 +54,7 @@ def ffmpeg_command(program: Program) -> list[str]:
         # Without isync ffmpeg moves each input's first packet to 0, whenever it came.
         *("-isync", "1", "-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
-        *codec_options(program, video.keyframe_interval_frames, IN_STEP),
+        *codec_options(program, IN_STEP),
         *("-force_key_frames:v", keyframes(program)),
         *("-fps_mode", "cfr", "-af", SYNC, "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
         *("-recover_any_error", "1", "-recovery_wait_time", "0.1", "-drop_pkts_on_overflow", "1"),

@@ -39,7 +39,9 @@ def slate_command(program: Program) -> list[str]:
         *("nice", "-n", "10", "ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error"),
         *("-f", "lavfi", "-i", still),
         *("-f", "lavfi", "-i", f"anullsrc=r={audio.sample_rate_hz}:cl={layout}"),
-        *codec_options(program, gop),
+        *codec_options(program),
+        # Not by a shorter -g, on which the sequence header depends
+        *("-force_key_frames:v", f"expr:not(mod(n,{gop}))"),
         *("-t", f"{float(2 * gop / encoded_rate(video.framerate)):.6f}"),
         *("-f", "flv", "-flvflags", "no_duration_filesize", "pipe:1"),
     ]

@@ -37,6 +37,7 @@ class Switch:
         self._fan_out = fan_out
         self._clock = clock
         self._headers: dict[int, Packet] = {}
+        """Live script data and codec configurations, by packet type."""
         self._frame_at: float | None = None
         self._page_gone_at: float | None = None
         self._page_shown = False
@@ -69,9 +70,9 @@ class Switch:
         if is_frame:
             self.on_frame(packet)
             self._follow_frames(packet)
+        if packet.type == SCRIPT or packet.header:
+            self._headers[packet.type] = packet
         if self.on_slate:
-            if packet.type == SCRIPT or packet.header:
-                self._headers[packet.type] = packet
             if not (packet.keyframe and self._page_shown):
                 if self._page_shown and is_frame:
                     self._back_at = self._back_at or self._clock()

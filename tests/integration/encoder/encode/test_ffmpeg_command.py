@@ -82,7 +82,7 @@ def test_a_stream_declares_the_rate_that_was_asked_for(
     stream = tmp_path / "stream.h264"
     command = [
         *("ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc=s=64x64:r={encoded_rate(framerate)}:d=1"),
-        *codec_options(program, 30),
+        *codec_options(program),
         *("-flags", "-global_header", "-f", "h264", str(stream)),
     ]
     subprocess.run(command, check=True)
@@ -114,7 +114,7 @@ def test_key_frames_are_close_at_the_start_and_beside_them_where_the_programme_w
     command = [
         *("ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc=s=64x64:r={encoded_rate(framerate)}:d=5"),
         *("-f", "lavfi", "-i", "anullsrc=r=48000", "-shortest"),
-        *codec_options(program, interval),
+        *codec_options(program),
         *("-force_key_frames:v", keyframes(program), str(stream)),
     ]
     subprocess.run(command, check=True)

@@ -26,7 +26,7 @@ MOST_OFF = 3
 def test_a_snapshot_has_the_colours_of_the_programme(tmp_path: Path) -> None:
     command = [
         *("ffmpeg", "-v", "error", "-f", "lavfi", "-i", patches_source(SIZE.width, SIZE.height)),
-        *codec_options(PROGRAM, 30),
+        *codec_options(PROGRAM),
         *("-frames:v", "1", "-f", "flv", "-flvflags", "no_duration_filesize", "pipe:1"),
     ]
     fan_out = FanOut()

@@ -23,17 +23,17 @@ class Studio:
     """A switch with a clock of ours and a slate at hand."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.slate_header = AVC_HEADER
         self.now = 100.0
         self.out = Collector()
         fan_out = FanOut()
         fan_out.subscribe(self.out)
         self.switch = Switch(fan_out, lambda: self.now)
-        headers = [Packet(VIDEO, 0, AVC_HEADER), Packet(AUDIO, 0, AAC_HEADER)]
         media = [Packet(VIDEO, 0, SLATE_KEY), Packet(AUDIO, 0, SOUND)]
-        slate = Slate(headers + media, SIZE, ProgramAudio())
 
         async def at_once(program: Program) -> Slate:
-            return slate
+            headers = [Packet(VIDEO, 0, self.slate_header), Packet(AUDIO, 0, AAC_HEADER)]
+            return Slate(headers + media, SIZE, ProgramAudio())
 
         monkeypatch.setattr(Slate, "encode", at_once)
         monkeypatch.setattr("time.monotonic", lambda: self.now)
@@ -124,6 +124,34 @@ def test_a_gap_of_the_encode_is_covered_and_a_short_one_is_not(studio: Studio) -
     run(story())
     assert_times_grow(studio)
     assert studio.out.packets[-1].timestamp_ms > 5500
+
+
+@pytest.mark.parametrize("slate_header", [AVC_HEADER, AVC_HEADER + b" of the slate"])
+def test_live_frames_follow_their_own_header_also_where_it_came_before_the_slate(
+    studio: Studio, slate_header: bytes
+) -> None:
+    studio.slate_header = slate_header
+
+    async def story() -> None:
+        studio.switch.want(PROGRAM)
+        studio.begin()
+        await studio.passes(2, filmed=True, page=True)
+        await studio.passes(GAP_TIMEOUT_S + 1, filmed=True, page=False)
+        assert studio.switch.on_slate
+        await studio.passes(1.2, filmed=True, page=True)
+        assert not studio.switch.on_slate
+        await studio.switch.close()
+
+    run(story())
+    in_force: dict[bytes, set[bytes]] = {}
+    for packet in studio.out.packets:
+        if packet.type == VIDEO and packet.header:
+            header = packet.body
+        elif packet.type == VIDEO:
+            in_force.setdefault(packet.body, set()).add(header)
+    assert in_force == {KEY: {AVC_HEADER}, DELTA: {AVC_HEADER}, SLATE_KEY: {slate_header}}
+    sent = sum(packet.header for packet in studio.out.packets if packet.type == VIDEO)
+    assert sent == (1 if slate_header == AVC_HEADER else 3), "what has not changed is not sent again"
 
 
 def test_live_audio_waits_as_long_as_its_frames_did(studio: Studio) -> None:
