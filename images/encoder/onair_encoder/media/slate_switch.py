@@ -15,6 +15,8 @@ from onair_encoder.media.slate import Slate
 
 GAP_TIMEOUT_S = 1.0
 """A shorter gap is not worth two cuts: ffmpeg and Chromium are back sooner than this."""
+GAP_FRAMES = 2.5
+"""So many distances of frames are no gap: at one frame a second, some are more than a second apart."""
 SLATE_RETRY_S = 10.0
 KEY_FRAME_PATIENCE_S = 2.5
 """Longer than most distances of key frames; a restart of ffmpeg, which begins with one, takes 0.4 s."""
@@ -39,6 +41,8 @@ class Switch:
         self._headers: dict[int, Packet] = {}
         """Live script data and codec configurations, by packet type."""
         self._frame_at: float | None = None
+        self._frames_gap_s = GAP_TIMEOUT_S
+        """For so long there may be no frames."""
         self._page_gone_at: float | None = None
         self._page_shown = False
         self._back_at: float | None = None
@@ -123,6 +127,7 @@ class Switch:
         if encoded_for == self._encoded_for:
             return
         self._encoded_for = encoded_for
+        self._frames_gap_s = max(GAP_TIMEOUT_S, GAP_FRAMES / program.video.framerate)
         self._slate = None
         if self._encoding:
             self._encoding.cancel()
@@ -148,7 +153,7 @@ class Switch:
         if self.on_slate or self._slate is None or self._began_at is None:
             return
         page_gone = self._page_gone_at is not None and now - self._page_gone_at > GAP_TIMEOUT_S
-        no_frames = now - (self._frame_at or self._began_at) > GAP_TIMEOUT_S
+        no_frames = now - (self._frame_at or self._began_at) > self._frames_gap_s
         if page_gone or no_frames:
             log("slate.begins", page_shown=page_shown, frames=not no_frames)
             self.on_slate = True

@@ -154,6 +154,31 @@ def test_live_frames_follow_their_own_header_also_where_it_came_before_the_slate
     assert sent == (1 if slate_header == AVC_HEADER else 3), "what has not changed is not sent again"
 
 
+def test_a_programme_of_one_frame_a_second_has_no_slate_between_its_frames(studio: Studio) -> None:
+    video = SIZE.model_copy(update={"framerate": 1.0})
+
+    async def story() -> None:
+        studio.switch.want(PROGRAM.model_copy(update={"video": video}))
+        studio.begin()
+        for number in range(1, 11):
+            # A little sooner or later, as frames come
+            await studio.passes(1 + (-1) ** number / 20, filmed=False, page=True)
+            studio.switch.live(Packet(VIDEO, number * 1000, DELTA))
+        assert studio.switch.slates == 0
+        assert studio.switch.wants_key_frame() is False
+        await studio.passes(2.4, filmed=False, page=True)
+        assert not studio.switch.on_slate
+        await studio.passes(0.2, filmed=False, page=True)
+        assert studio.switch.on_slate
+        studio.switch.live(Packet(VIDEO, 13_000, KEY))
+        assert not studio.switch.on_slate
+        await studio.passes(GAP_TIMEOUT_S + 0.1, filmed=False, page=False)
+        assert studio.switch.on_slate, "a page that is away is covered at any rate"
+        await studio.switch.close()
+
+    run(story())
+
+
 def test_live_audio_waits_as_long_as_its_frames_did(studio: Studio) -> None:
     studio.switch.audio_delay_ms = lambda: 7
     studio.begin()
