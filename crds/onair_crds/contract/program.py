@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
 from onair_crds.contract.scene import ProgramScene
@@ -221,6 +221,10 @@ class FailedLayer(WireModel):
     """Of the selected layout."""
 
 
+def _first_failed(layers: object) -> object:
+    return layers[:MAX_FAILED_LAYERS] if isinstance(layers, list) else layers
+
+
 LONGEST_DRAIN_S = 600
 """How long an encoder that is stopping may store what waits of a recording."""
 EncoderPhase = Literal["idle", "starting", "running", "stopping", "finished", "yielded"]
@@ -246,8 +250,10 @@ class EncoderStatus(WireModel):
     """Why this pod encodes nothing and never will; absent while there is hope."""
     composition_error: str | None = None
     """Why the page cannot be shown, as a sentence; absent while it is."""
-    failed_layers: Annotated[list[FailedLayer], Field(max_length=MAX_FAILED_LAYERS)] = []
-    """Those on air first."""
+    failed_layers: Annotated[
+        list[FailedLayer], Field(max_length=MAX_FAILED_LAYERS), BeforeValidator(_first_failed)
+    ] = []
+    """Those on air first. More, as a newer encoder may name, are cut: the rest is heard all the same."""
     error: Annotated[
         BroadcastError | None, read_unknown_as(BroadcastError.INTERNAL, list(BroadcastError))
     ] = None

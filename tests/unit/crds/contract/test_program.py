@@ -1,11 +1,11 @@
-"""What an encoder reports is heard by an operator of another version."""
+"""What operator and encoder say to each other is heard if the other one is of another version."""
 
 from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
 
-from onair_crds.contract.program import EncoderStatus
+from onair_crds.contract.program import MAX_FAILED_LAYERS, EncoderStatus
 from onair_crds.resources.enums import BroadcastError, ConnectState
 
 DESTINATION = {"id": "main", "since": "2026-01-02T03:04:05Z"}
@@ -43,3 +43,12 @@ def test_known_names_stay() -> None:
 def test_what_is_no_name_is_refused(phase: object) -> None:
     with pytest.raises(ValidationError):
         EncoderStatus.model_validate({"phase": phase})
+
+
+def test_more_failed_layers_than_are_told_are_cut_and_the_rest_is_heard() -> None:
+    layers = [{"layout": "main", "layer": str(number), "reason": "r"} for number in range(30)]
+    status = EncoderStatus.model_validate({"phase": "running", "failedLayers": layers, "frames": 9})
+    assert [each.layer for each in status.failed_layers] == [str(n) for n in range(MAX_FAILED_LAYERS)]
+    assert status.frames == 9
+    with pytest.raises(ValidationError):
+        EncoderStatus.model_validate({"phase": "running", "failedLayers": {"layer": "a"}})
