@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
 from onair_crds.contract.scene import ProgramScene
@@ -142,8 +142,38 @@ class KeptDestination(WireModel):
     """So is what it has of another uid; None: not known, as of an operator of before."""
 
 
+class UnreadableDestination(KeptDestination):
+    """A destination as far as an encoder can read it that is older than the operator."""
+
+    error: str
+    """What it cannot read, as a sentence. Names fields, and holds no value of theirs: those may be keys."""
+
+
+MAX_UNREADABLE_FIELDS = 3
+"""More are not named."""
+
+
+def _unreadable(destination: object, error: ValidationError) -> UnreadableDestination | None:
+    """None without an id and a generation: nothing could be said of that one, and nothing kept."""
+    if not isinstance(destination, dict):
+        return None
+    found = [".".join(map(str, each["loc"])) for each in error.errors(include_input=False)]
+    fields = ", ".join(list(dict.fromkeys(found))[:MAX_UNREADABLE_FIELDS])
+    said = {key: destination.get(key) for key in ("id", "generation", "uid")}
+    why = f"the encoder is of another version and does not understand this destination's {fields}"
+    try:
+        return UnreadableDestination.model_validate({**said, "error": why})
+    except ValidationError:
+        return None
+
+
 class Program(WireModel):
-    """All that an encoder pod is to do, complete in every request."""
+    """All that an encoder pod is to do, complete in every request.
+
+    The operator may be of a newer version. A destination that only that one understands is put aside, so
+    that the rest is carried out. Whatever else is not understood is refused, as it is of the whole programme:
+    an encoder that has one continues with it.
+    """
 
     project: str
     collection: str | None = None
@@ -159,6 +189,8 @@ class Program(WireModel):
     destinations: list[ProgramDestination] = []
     kept: list[KeptDestination] = []
     """Enabled ones that cannot be handed over now; they are no other's than those of `destinations`."""
+    unreadable: list[UnreadableDestination] = []
+    """Those of `destinations` that the encoder has put aside; the operator names none."""
     inside: InsideRules = EVERYWHERE
     """Where destinations must not lead to. The operator always says; its settings refuse what is inside."""
     sources: list[ProgramSource] = []
@@ -181,6 +213,24 @@ class Program(WireModel):
     """A page that is not ready so long after the start is on air as a slate; it is loaded on."""
     stop: bool = False
     """End every stream properly and then finish."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_destinations_one_by_one(cls, values: object) -> object:
+        if not isinstance(values, dict) or not isinstance(values.get("destinations"), list):
+            return values
+        readable: list[object] = []
+        unreadable: list[object] = []
+        for each in values["destinations"]:
+            try:
+                readable.append(ProgramDestination.model_validate(each))
+            except ValidationError as error:
+                aside = _unreadable(each, error)
+                # What cannot be put aside is refused with all the rest
+                (unreadable if aside else readable).append(aside or each)
+        before = values.get("unreadable", [])
+        merged = {"unreadable": [*before, *unreadable]} if isinstance(before, list) else {}
+        return {**values, "destinations": readable, **merged}
 
 
 class DestinationState(WireModel):

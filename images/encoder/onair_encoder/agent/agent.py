@@ -125,7 +125,7 @@ class Agent:
             self._first_frame.expect(program.page_timeout_ms)
         self.page.want(program)
         self.fan_out.nominal_bytes_per_s = (program.video.bitrate_bps + program.audio.bitrate_bps) / 8
-        self._delivery.want(program.destinations, run)
+        self._delivery.want(program.destinations, run, program.unreadable)
         self.sources.want(program.sources, program.source_delay_ms)
         self.switch.want(program)
         framerate = program.video.framerate

@@ -1,4 +1,4 @@
-"""Destinations whose Secret is gone: what this encoder has of them continues. Pure."""
+"""Destinations that cannot be handed over or read: what this encoder has of them continues. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from onair_crds.contract.program import KeptDestination, Program, ProgramDestina
 
 
 def with_kept(program: Program, known: Program | None) -> Program:
-    """The programme with the destinations that it wants kept, as far as they are known unchanged.
+    """The programme with the destinations that it wants kept or that are unreadable, if known unchanged.
 
     One in the place of a wanted one is not kept: two streams there would end each other again and again.
     """
     taken = [_place(each) for each in program.destinations]
     held = {each.id: each for each in known.destinations} if known else {}
-    known_kept = [mine for each in program.kept if (mine := held.get(each.id)) and _unchanged(mine, each)]
+    to_keep = [*program.kept, *program.unreadable]
+    known_kept = [mine for each in to_keep if (mine := held.get(each.id)) and _unchanged(mine, each)]
     kept = [each for each in known_kept if (place := _place(each)) is None or place not in taken]
     return program.model_copy(update={"destinations": [*program.destinations, *kept]}) if kept else program
 

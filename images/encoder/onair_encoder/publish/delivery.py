@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from onair_crds.contract.program import DestinationState, ProgramDestination
+from onair_crds.contract.program import DestinationState, ProgramDestination, UnreadableDestination
+from onair_crds.resources.enums import ConnectState
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.destination_kinds import KINDS
 from onair_encoder.publish.destination_publisher import DestinationPublisher
 from onair_encoder.publish.encoder_run import EncoderRun
-from onair_encoder.publish.supplied_destination import Counters, SuppliedDestination
+from onair_encoder.publish.supplied_destination import Counters, SuppliedDestination, now
 
 
 class Delivery:
@@ -19,12 +20,23 @@ class Delivery:
         self._fan_out = fan_out
         self._changed = changed
         self._publishers: dict[str, DestinationPublisher] = {}
+        self._unreadable: dict[str, DestinationState] = {}
+        """States of those that are wanted and have no publisher, as this encoder cannot read them."""
         self._ending: set[asyncio.Task[None]] = set()
         self._open: set[DestinationPublisher] = set()
         """Those that are wanted, and those that are being ended."""
 
-    def want(self, destinations: Sequence[ProgramDestination], run: EncoderRun | None = None) -> None:
-        """Adds, changes and removes publishers; those that stay are not touched."""
+    def want(
+        self,
+        destinations: Sequence[ProgramDestination],
+        run: EncoderRun | None = None,
+        unreadable: Sequence[UnreadableDestination] = (),
+    ) -> None:
+        """Adds, changes and removes publishers; those that stay are not touched.
+
+        Args:
+            unreadable: reported as not connected, unless one of `destinations` is what is left of it.
+        """
         wanted = {destination.id: destination for destination in destinations}
         for gone in self._publishers.keys() - wanted.keys():
             self._end(self._publishers.pop(gone))
@@ -41,6 +53,21 @@ class Delivery:
             )
         self._open = {publisher for publisher in self._open if not publisher.over}
         self._open.update(self._publishers.values())
+        missing = [each for each in unreadable if each.id not in wanted]
+        self._unreadable = {each.id: self._unreadable_state(each) for each in missing}
+
+    def _unreadable_state(self, wanted: UnreadableDestination) -> DestinationState:
+        before = self._unreadable.get(wanted.id)
+        if before and (before.generation, before.last_error) == (wanted.generation, wanted.error):
+            return before
+        log("destination.unreadable", id=wanted.id, error=wanted.error)
+        return DestinationState(
+            id=wanted.id,
+            connect=ConnectState.DISCONNECTED,
+            since=now(),
+            last_error=wanted.error,
+            generation=wanted.generation,
+        )
 
     def _giving_way_to(self, wanted: ProgramDestination) -> list[DestinationPublisher]:
         """Those being ended that leave to this one what they have to do; they do nothing more."""
@@ -69,7 +96,7 @@ class Delivery:
 
     @property
     def states(self) -> list[DestinationState]:
-        return [destination.state for destination in self.destinations]
+        return [*(destination.state for destination in self.destinations), *self._unreadable.values()]
 
     @property
     def removed_waiting_s(self) -> float:

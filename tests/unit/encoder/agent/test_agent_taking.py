@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.support.small_program import small_program
 from tests.support.waiting import until
 
 from onair_crds.contract.program import Program, ProgramDestination
+from onair_crds.resources.enums import ConnectState
 from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent import program_file
 from onair_encoder.agent.agent import Agent
@@ -118,3 +120,24 @@ async def test_a_programme_that_cannot_be_resumed_gives_way_to_the_next(
     assert "s3cret" not in said
     await agent.take(small_program(revision=2))
     assert supervisor.runs == ffmpeg_command(small_program(revision=2))
+
+
+async def test_a_destination_that_only_a_newer_encoder_knows_keeps_nothing_else_from_being_applied(
+    agent: Agent, supervisor: Supervisor, tmp_path: Path
+) -> None:
+    supervisor.first_may_come.set()
+    push = {"id": "push", "type": "RTMP", "url": "rtmp://127.0.0.1:1/live"}
+    newer = {"id": "newer", "type": "WHIP", "generation": 2}
+    wanted = {**json.loads(small_program(revision=1).wire()), "destinations": [newer, push]}
+    await agent.take(Program.model_validate(wanted))
+    restarted = Agent(tmp_path / "program.json")
+    await restarted.resume()
+    for each in (agent, restarted):
+        states = {state.id: state for state in each.status().destinations}
+        assert states.keys() == {"push", "newer"}
+        assert (states["newer"].connect, states["newer"].generation) == (ConnectState.DISCONNECTED, 2)
+        assert "another version" in (states["newer"].last_error or "")
+    assert supervisor.runs == ffmpeg_command(small_program())
+    await agent.take(Program.model_validate({**wanted, "revision": 2, "stop": True}))
+    assert agent.status().phase == "stopping"
+    await restarted.close()

@@ -14,6 +14,7 @@ from onair_crds.contract.program import (
     ProgramDestination,
     ProgramRtc,
     ProgramStorage,
+    UnreadableDestination,
 )
 from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent.agent import Agent
@@ -59,6 +60,18 @@ def test_nothing_is_kept_that_is_not_known_or_not_wanted() -> None:
     assert with_kept(program(OTHER, kept=3), None).destinations == [OTHER]
     assert with_kept(program(OTHER), program(MAIN)).destinations == [OTHER]
     assert "s3cret" not in program(kept=3).wire()
+
+
+@pytest.mark.parametrize(
+    ("generation", "uid", "stays"), [(3, "uid-1", True), (4, "uid-1", False), (3, "uid-2", False)]
+)
+def test_one_that_a_newer_operator_describes_in_words_of_its_own_goes_on_until_it_is_changed(
+    generation: int, uid: str, stays: bool
+) -> None:
+    before = MAIN.model_copy(update={"uid": "uid-1"})
+    aside = UnreadableDestination(id="main", generation=generation, uid=uid, error="why")
+    taken = with_kept(small_program(destinations=[OTHER], unreadable=[aside]), program(before))
+    assert taken.destinations == ([OTHER, before] if stays else [OTHER])
 
 
 def rtc(id_: str, identity: str, token: str) -> ProgramDestination:
