@@ -172,7 +172,7 @@ class Program(WireModel):
 
     The operator may be of a newer version. A destination that only that one understands is put aside, so
     that the rest is carried out. Whatever else is not understood is refused, as it is of the whole programme:
-    an encoder that has one continues with it.
+    an encoder that has one continues with it, and a `Contact` still stops it.
     """
 
     project: str
@@ -255,6 +255,9 @@ class Contact(WireModel):
 
     replaced: bool = False
     """Another encoder takes its place: every stream is closed at once and for good, before the response."""
+    stop: bool = False
+    """The run is over: every stream is ended properly, whatever programme the encoder has. For a stop that
+    cannot come with a programme, as the encoder refuses that. Encoders of before ignore it."""
 
 
 MAX_FAILED_LAYERS = 20

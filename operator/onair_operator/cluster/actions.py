@@ -95,6 +95,8 @@ class FollowEncoder:
     certificate_pem: str
     replaced: bool = False
     """Another encoder takes its place: it is told to yield."""
+    stopped: bool = False
+    """Its run is over: it is told to end its streams."""
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,8 @@ class Applier:
             case actions.FollowEncoder() if not self._world.store.entry(POD, action.pod.name):
                 pass  # it has gone while this plan waited for a write
             case actions.FollowEncoder():
-                fleet.follow(action.project, action.pod, action.certificate_pem, replaced=action.replaced)
+                said = {"replaced": action.replaced, "stopped": action.stopped}
+                fleet.follow(action.project, action.pod, action.certificate_pem, **said)
             case actions.DropEncoder():
                 fleet.drop(action.pod_uid)
             case actions.PushProgram():

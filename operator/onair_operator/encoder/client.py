@@ -70,6 +70,7 @@ class EncoderClient:
             self.pod.ip,
             self.push.refused,
             replaced=self._contact.replaced,
+            stopped=self._contact.stopped,
             yielded=self._contact.yielded,
             silent_s=0.0 if self.connected else time.monotonic() - self.silent_since,
         )
@@ -98,6 +99,10 @@ class EncoderClient:
                 task.cancel()
             self._keeping, self._following = self._begin()
             self._tasks += [self._keeping, self._following]
+
+    def stop(self) -> None:
+        """Tells the encoder that its run is over, whether it takes the programme that says so or not."""
+        self._contact.stop()
 
     async def part(self) -> None:
         """Closes, once an encoder that still responds has yielded: nothing else will end it."""

@@ -29,11 +29,20 @@ class Fleet:
         self._clients: dict[str, EncoderClient] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
-    def follow(self, project: str, pod: PodView, certificate_pem: str, *, replaced: bool = False) -> None:
+    def follow(
+        self,
+        project: str,
+        pod: PodView,
+        certificate_pem: str,
+        *,
+        replaced: bool = False,
+        stopped: bool = False,
+    ) -> None:
         """Follows a pod from now on; a new address makes a new client.
 
         Args:
             replaced: another encoder takes its place, so it is told to yield.
+            stopped: its run is over, so it is told to end its streams.
         """
         known = self._clients.get(pod.uid)
         if known and known.pod.ip != pod.ip:
@@ -46,6 +55,8 @@ class Fleet:
             self._clients[pod.uid] = known
         if known and replaced:
             known.replace()
+        if known and stopped:
+            known.stop()
 
     def drop(self, pod_uid: str) -> None:
         """Follows it no longer."""

@@ -31,6 +31,8 @@ class PodView:
     phase: str
     deleting: bool
     created: dt.datetime
+    gone_by: dt.datetime | None = None
+    """When one that is being deleted has ended at the latest, if its node hears of that."""
     node: str | None = None
     ip: str | None = None
     unschedulable: str | None = None
@@ -65,6 +67,7 @@ class PodView:
         metadata, spec, status = document["metadata"], document.get("spec", {}), document.get("status", {})
         labels = metadata.get("labels", {})
         created, failure = parse_time(metadata["creationTimestamp"]), _failure(status)
+        gone_by = metadata.get("deletionTimestamp")
         return cls(
             name=metadata["name"],
             uid=metadata["uid"],
@@ -73,6 +76,7 @@ class PodView:
             phase=status.get("phase", "Pending"),
             deleting="deletionTimestamp" in metadata,
             created=created,
+            gone_by=parse_time(gone_by) if gone_by else None,
             node=spec.get("nodeName"),
             ip=status.get("podIP"),
             unschedulable=_unschedulable(status),
@@ -179,6 +183,8 @@ class EncoderView:
     """Why it does not take the programme that is wanted."""
     replaced: bool = False
     """Whether it is told that another encoder takes its place."""
+    stopped: bool = False
+    """Whether it is told that its run is over, besides by its programme."""
     yielded: bool = False
     """Whether it has closed its streams for the other one, and confirmed it."""
     silent_s: float = 0.0

@@ -77,7 +77,7 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
         *_hold(observed, holds=holds),
         *_write_status(observed, step, statuses, room, now, settings),
         *_release(observed, holds=holds),
-        *follow_encoders(observed, step),
+        *follow_encoders(observed, step, now),
         *create_and_delete_pods(observed, step, now),
         *hand_over_program(observed, step, now, settings),
         *_write_destination_statuses(observed, statuses),

@@ -89,9 +89,21 @@ class Agent:
         """
         if self._phase == "yielded":
             raise ProgramRefused("this encoder has yielded to another one")
-        if self._program:
-            _refuse_stale(program, self._program)
-        program = with_kept(program, self._program)
+        if known := self._program:
+            _refuse_stale(program, known)
+            # A run that was stopped stays so, whatever arrives late
+            program = program.model_copy(update={"stop": program.stop or known.stop})
+        await self._carry_out(with_kept(program, known))
+
+    async def stop(self) -> None:
+        """Ends every stream properly, whatever programme it has; another agent of this pod does so, too.
+
+        One without a programme has nothing to end: it may have lost one that says what it has yet to store.
+        """
+        if self._program and not self._program.stop and self._phase not in OVER:
+            await self._carry_out(self._program.model_copy(update={"stop": True}))
+
+    async def _carry_out(self, program: Program) -> None:
         self._program = program
         try:
             program_file.store(self._path, program)

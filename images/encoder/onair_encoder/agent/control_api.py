@@ -108,6 +108,8 @@ class ControlApi:
             return web.json_response({"message": "not a contact"}, status=400)
         if contact.replaced:
             await self._agent.yield_place()
+        elif contact.stop:
+            await self._agent.stop()
         return web.Response(status=204)
 
     async def _get_status(self, request: web.Request) -> web.StreamResponse:

@@ -143,6 +143,21 @@ async def test_one_that_is_replaced_while_it_cannot_be_reached_hears_that_before
     assert encoder.requests == [f"PUT {CONTACT_PATH} {Contact(replaced=True).wire()}", f"GET {STATUS_PATH}"]
 
 
+async def test_one_whose_run_is_over_is_told_and_followed_to_its_end(
+    encoder: EncoderServer, followed: FollowedEncoder
+) -> None:
+    encoder.response = (400, "not a program")
+    encoder.statuses.put_nowait(status())
+    followed.client.push.want(PROGRAM)
+    await until(lambda: followed.client.view.refused is not None)
+    assert not followed.client.view.stopped
+    followed.client.stop()
+    await until(lambda: f"PUT {CONTACT_PATH} {Contact(stop=True).wire()}" in encoder.requests)
+    assert (followed.client.view.stopped, followed.client.view.yielded) == (True, False)
+    encoder.statuses.put_nowait(EncoderStatus(phase="finished"))
+    await until(lambda: followed.client.view.over)
+
+
 async def test_another_encoders_certificate_is_refused(encoder: EncoderServer) -> None:
     other = EncoderConnection(
         pod(ip="127.0.0.1"), pod_identity(KEY, dt.datetime.now(dt.UTC))[CERTIFICATE], KEY

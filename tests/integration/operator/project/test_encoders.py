@@ -22,10 +22,11 @@ from tests.support.slow_storage import SlowStorage, stores_to
 from tests.support.waiting import until
 
 from onair_crds.contract.pod import CONTROL_PORT
+from onair_crds.contract.program import Program
 from onair_crds.contract.times import format_time
 from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS, Api
 from onair_crds.shapes import Document
-from onair_encoder.agent.agent import Agent
+from onair_encoder.agent.agent import Agent, ProgramRefused
 from onair_encoder.publish.destination_kinds import KINDS
 from onair_operator import reconcile
 from onair_operator.cluster import node_leases
@@ -225,6 +226,30 @@ async def test_a_namespace_that_is_deleted_ends_its_shows_properly_and_is_not_ke
 
     await until(gone, "the project is gone")
     assert (server.on_air, server.taken) == ([], [1])
+
+
+async def test_an_encoder_that_refuses_the_programme_that_stops_it_ends_its_streams_properly(
+    operated_namespace: OperatedNamespace,
+    kubelets: AgentKubelets,
+    server: ExclusiveServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As an encoder does that is of another version than the operator, and does not understand all of it."""
+    first = await kubelets.start(FIRST, "node-a")
+    await on_air(server, 1)
+    refused: list[bool] = []
+
+    async def refuse(program: Program) -> None:
+        refused.append(program.stop)
+        raise ProgramRefused("not understood")
+
+    monkeypatch.setattr(first, "take", refuse)
+    await operated_namespace.patch("Project", "show", {"broadcast": {"state": "Stopped"}})
+    await operated_namespace.phase("Stopped")
+    assert first.status().phase == "finished"
+    assert server.on_air == []
+    assert refused
+    assert all(refused)
 
 
 async def test_the_next_run_is_on_air_while_the_last_one_stores_its_recording(

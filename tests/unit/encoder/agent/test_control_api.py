@@ -34,7 +34,15 @@ Request = Callable[..., Awaitable[int]]
 
 
 @pytest.fixture
-async def request_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Request]:
+def asked() -> list[str]:
+    """What contacts have asked the agent for."""
+    return []
+
+
+@pytest.fixture
+async def request_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
+) -> AsyncIterator[Request]:
     """Sends a request with the operator's token, or what is in its place; gives the status."""
     (tmp_path / OPERATOR_KEY).write_text(KEY.public_pem())
     (tmp_path / SNAPSHOT_KEY).write_text(SNAPSHOTS)
@@ -43,7 +51,15 @@ async def request_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
     async def took(_: Program) -> None:
         """What it would do is another's test."""
 
+    async def stopped() -> None:
+        asked.append("stop")
+
+    async def yielded() -> None:
+        asked.append("yield")
+
     monkeypatch.setattr(agent, "take", took)
+    monkeypatch.setattr(agent, "stop", stopped)
+    monkeypatch.setattr(agent, "yield_place", yielded)
     token = KEY.token(POD, dt.datetime.now(dt.UTC)).encode()
 
     async def send(path: str, body: bytes, shown: bytes = b"Bearer " + token) -> int:
@@ -88,6 +104,36 @@ async def test_nothing_is_done_without_a_token_of_the_operators(
     request_to: Request, path: str, shown: bytes
 ) -> None:
     assert await request_to(path, b"{}", shown) in (400, 401)
+
+
+@pytest.mark.parametrize(
+    ("body", "calls"),
+    [
+        (b"{}", []),
+        (b'{"replaced": false, "stop": false}', []),
+        (b'{"replaced": false, "stop": true}', ["stop"]),
+        (b'{"replaced": true, "stop": true}', ["yield"]),
+        (b'{"replaced": true}', ["yield"]),
+    ],
+)
+async def test_a_contact_stops_an_encoder_or_has_it_yield(
+    request_to: Request, asked: list[str], body: bytes, calls: list[str]
+) -> None:
+    assert await request_to(CONTACT_PATH, body) == 204
+    assert asked == calls
+
+
+async def test_nobody_but_the_operator_stops_an_encoder(request_to: Request, asked: list[str]) -> None:
+    now, stop = dt.datetime.now(dt.UTC), b'{"stop": true}'
+    foreign = (
+        KEY.token("show-run-2", now),
+        KEY.token(POD, now - dt.timedelta(minutes=5)),
+        OperatorKey.generate().token(POD, now),
+        SNAPSHOTS,
+    )
+    for shown in (b"", *(f"Bearer {token}".encode() for token in foreign)):
+        assert await request_to(CONTACT_PATH, stop, shown) == 401
+    assert asked == []
 
 
 async def test_a_snapshot_is_given_by_its_own_token(request_to: Request) -> None:

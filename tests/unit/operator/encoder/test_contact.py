@@ -19,6 +19,8 @@ class ContactedEncoder:
     def __init__(self) -> None:
         self.contacts: list[bool] = []
         """Whether it was told that it is replaced."""
+        self.stops: list[bool] = []
+        """Whether it was told that its run is over."""
         self.reachable = True
         self.leads = True
         self.transitions = 0
@@ -26,6 +28,7 @@ class ContactedEncoder:
 
     async def _put(self, contact: Contact) -> None:
         self.contacts.append(contact.replaced)
+        self.stops.append(contact.stop)
         if not self.reachable:
             raise EncoderUnreachable("no response")
 
@@ -82,3 +85,25 @@ async def test_who_does_not_lead_is_in_touch_with_nobody(encoder: ContactedEncod
             await asyncio.shield(running)
     assert encoder.contacts == []
     running.cancel()
+
+
+async def test_an_encoder_whose_run_is_over_is_told_at_once_and_again_as_its_agent_may_restart(
+    encoder: ContactedEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contact_module, "INTERVAL_S", 60.0)
+    running = asyncio.create_task(encoder.keeper.run())
+    await until_contacts(encoder, 1)
+    encoder.reachable = False
+    encoder.keeper.stop()
+    await until_contacts(encoder, 4)
+    monkeypatch.setattr(contact_module, "INTERVAL_S", 0.01)
+    encoder.reachable = True
+    await until_contacts(encoder, len(encoder.contacts) + 3)
+    assert encoder.stops[0] is False
+    assert all(encoder.stops[1:])
+    assert not running.done()
+    assert (encoder.keeper.stopped, encoder.keeper.yielded, any(encoder.contacts)) == (True, False, False)
+    encoder.keeper.replace()
+    async with asyncio.timeout(5):
+        await running
+    assert (encoder.contacts[-1], encoder.stops[-1]) == (True, True)

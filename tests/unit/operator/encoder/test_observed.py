@@ -119,6 +119,15 @@ def test_a_pod_waits_for_its_node_from_when_it_was_placed_until_it_has_an_addres
     assert found == (parse_time(since) if since else None)
 
 
+@pytest.mark.parametrize("gone_by", [None, LATER])
+def test_a_deleted_pod_says_when_it_has_ended_at_the_latest(gone_by: str | None) -> None:
+    """The API server adds the grace period to the time of the deletion."""
+    metadata = {"name": "p", "uid": "u", "creationTimestamp": CREATED}
+    deleted = {"deletionTimestamp": gone_by} if gone_by else {}
+    found = PodView.of({"metadata": {**metadata, **deleted}, "spec": {}, "status": {}})
+    assert (found.deleting, found.gone_by) == (bool(gone_by), parse_time(gone_by) if gone_by else None)
+
+
 @pytest.mark.parametrize(("said", "since"), [("True", LATER), ("False", None)])
 def test_a_pod_is_known_to_have_been_scheduled_for_as_long_as_it_is_there(
     said: str, since: str | None

@@ -89,9 +89,9 @@ def test_a_new_leader_tells_encoders_to_yield_that_were_replaced_before_it_led()
 
 
 def test_an_encoder_of_a_run_that_was_given_up_is_told_to_yield_to_the_next_run() -> None:
-    lost = pod(deleting=True)
-    status = run("Stopped", stop=format_time(NOW))
-    assert followed(status, pods=[lost]) == [FollowEncoder("show", lost, "pem", replaced=True)]
+    lost, claimed = pod(deleting=True), pod(id="next", uid="uid-pod-2")
+    status = run("Starting", id="next")
+    assert FollowEncoder("show", lost, "pem", replaced=True) in followed(status, pods=[lost, claimed])
 
 
 def handover(
