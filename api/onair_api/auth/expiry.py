@@ -1,7 +1,8 @@
 """Secrets that expire: the annotation that says when, and the sweep that deletes them.
 
 Every replica sweeps, each at times of its own; a Secret that another has
-deleted meanwhile does not matter.
+deleted meanwhile does not matter. What is deleted counts for all replicas, so
+it is expired by the API server's clock too: that of one replica may be wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from onair_crds.kube.store import Entry
 log = structlog.get_logger()
 
 GRACE = dt.timedelta(minutes=1)
-"""Clocks of replicas differ: nothing is deleted that another may still need."""
+"""Clocks differ: nothing is deleted that another replica may still need."""
 BATCH = 500
 
 
@@ -54,13 +55,23 @@ class Sweeper:
             await self.sweep(dt.datetime.now(dt.UTC))
 
     async def sweep(self, now: dt.datetime) -> None:
-        """Deletes what has expired, a bounded number at a time."""
-        expired = [
-            entry
-            for kind in self._kinds
-            for entry in self._cluster.view.all(kind)
-            if (expiry := expiry_of(entry)) and expiry + GRACE < now
-        ]
+        """Deletes what has expired, a bounded number at a time.
+
+        Args:
+            now: by this replica's clock.
+        """
+        expired = self._expired_before(now - GRACE)
+        if not expired:
+            return
+        cluster, kind = self._cluster, expired[0].kind
+        try:
+            server_time = await cluster.client.time(cluster.api(kind), cluster.namespace(kind))
+        except ApiError as error:
+            log.warning("sweep.interrupted", error=type(error).__name__, status=error.status)
+            return
+        if abs(now - server_time) > GRACE:
+            log.warning("clock.differs", seconds=round((now - server_time).total_seconds()))
+        expired = self._expired_before(min(now, server_time) - GRACE)
         stay = 0
         for entry in expired[:BATCH]:
             try:
@@ -72,6 +83,10 @@ class Sweeper:
                 stay += 1
         if stay:
             log.warning("sweep.not_deleted", objects=stay)
+
+    def _expired_before(self, time: dt.datetime) -> list[Entry]:
+        entries = (entry for kind in self._kinds for entry in self._cluster.view.all(kind))
+        return [entry for entry in entries if (expiry := expiry_of(entry)) and expiry < time]
 
     async def delete(self, entry: Entry) -> None:
         """Deletes an object; one that is gone already is no error.

@@ -8,9 +8,11 @@ Needs the extra `operator` or `api`.
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from email.utils import parsedate_to_datetime
 from typing import Any, Self, cast
 
 import aiohttp
@@ -118,6 +120,21 @@ class KubeClient:
         payload = await self._payload("GET", api.path(namespace), query=query, accept=METADATA_LIST)
         return int(_list(payload)["metadata"]["resourceVersion"])
 
+    async def time(self, api: Api, namespace: str | None) -> dt.datetime:
+        """The API server's time, by the date of a list of one object; never later than it is now.
+
+        Raises:
+            ApiError: it did not respond, or does not say.
+        """
+        response = await self._send(
+            "GET", api.path(namespace), None, {"limit": "1"}, None, REQUEST_TIMEOUT_S, METADATA_LIST
+        )
+        await _read(response)
+        try:
+            return parsedate_to_datetime(response.response.headers["Date"]).astimezone(dt.UTC)
+        except (KeyError, ValueError) as error:
+            raise ApiUnreachable(503, "ServiceUnavailable", "the response has no date") from error
+
     async def create(self, api: Api, namespace: str | None, document: Document) -> Document:
         return await self._request("POST", api.path(namespace), document)
 
@@ -208,14 +225,9 @@ class KubeClient:
         query: dict[str, str] | None = None,
         accept: str = JSON,
     ) -> bytes:
-        response = await self._send(method, path, body, query, content_type, REQUEST_TIMEOUT_S, accept)
-        try:
-            payload: bytes = await response.read()
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise ApiUnreachable(503, "ServiceUnavailable", str(error) or "the response broke off") from error
-        if response.status >= 400:
-            raise _error(response.status, payload)
-        return payload
+        return await _read(
+            await self._send(method, path, body, query, content_type, REQUEST_TIMEOUT_S, accept)
+        )
 
     async def _send(
         self,
@@ -242,6 +254,21 @@ class KubeClient:
             return await self._api.call_api(method, url, headers, body, _request_timeout=deadline)
         except (aiohttp.ClientError, TimeoutError, OSError, config.ConfigException) as error:
             raise ApiUnreachable(503, "ServiceUnavailable", str(error) or "no response in time") from error
+
+
+async def _read(response: Any) -> bytes:
+    """The content of a response.
+
+    Raises:
+        ApiError: it is that of an error, or broke off.
+    """
+    try:
+        payload: bytes = await response.read()
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise ApiUnreachable(503, "ServiceUnavailable", str(error) or "the response broke off") from error
+    if response.status >= 400:
+        raise _error(response.status, payload)
+    return payload
 
 
 def _decoded(payload: bytes) -> Document:

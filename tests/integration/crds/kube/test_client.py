@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,16 @@ async def test_the_version_is_had_without_a_list_of_everything(kubeconfig: Path,
         made = await client.create(SECRETS, namespace, {"metadata": {"name": "made"}})
         after = await client.version(SECRETS, namespace, **query)
     assert before < int(made["metadata"]["resourceVersion"]) <= after
+
+
+async def test_the_api_server_says_what_time_it_is(kubeconfig: Path, namespace: str) -> None:
+    second = dt.timedelta(seconds=1)
+    async with await KubeClient.connect(str(kubeconfig)) as client:
+        earliest = dt.datetime.now(dt.UTC) - second
+        time = await client.time(SECRETS, namespace)
+        assert earliest <= time <= dt.datetime.now(dt.UTC)
+        with pytest.raises(ApiError):
+            await client.time(Api(f"/apis/{GROUP}/{VERSION}", "hovercrafts"), namespace)
 
 
 async def test_what_a_program_writes_is_managed_by_its_name(kubeconfig: Path, namespace: str) -> None:

@@ -123,6 +123,22 @@ async def test_an_error_that_breaks_off_is_the_api_servers_whatever_was_asked() 
     server.close()
 
 
+async def test_a_response_without_a_date_says_no_time() -> None:
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(respond, "127.0.0.1", 0)
+    configuration = kubernetes_client.Configuration()
+    configuration.host = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with KubeClient(kubernetes_client.ApiClient(configuration)) as kube:
+        with pytest.raises(ApiUnreachable, match="no date"):
+            await kube.time(PODS, "shows")
+    server.close()
+
+
 def test_an_object_that_is_nested_too_deeply_does_not_hide_the_others() -> None:
     deep = b"[" * 5000 + b"]" * 5000
     page = client._decoded(b'{"items": [{"spec": {"metadata": ' + deep + b'}}, {"spec": {"metadata": 1}}]}')
