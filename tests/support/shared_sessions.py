@@ -14,7 +14,7 @@ class SharedSessions:
     """Does what the script of closed sessions does; one that is held responds only once it is released."""
 
     def __init__(self, clock: SettableClock | None = None) -> None:
-        self._clock = clock or SettableClock(0.0)
+        self.clock = clock or SettableClock(0.0)
         self._kept: dict[str, tuple[bytes, int]] = {}
         self.responds = asyncio.Event()
         self.responds.set()
@@ -41,9 +41,9 @@ class SharedSessions:
             self.now -= 1
         if self.fails:
             raise OSError("unreachable")
-        return [self._one(*each) for each in zip(keys, args[::2], args[1::2], strict=True)]
+        return [self.exchange(*each) for each in zip(keys, args[::2], args[1::2], strict=True)]
 
-    def _one(self, key: str, text: bytes, keep_ms: int) -> Result:
+    def exchange(self, key: str, text: bytes, keep_ms: int) -> Result:
         left_ms = self._left(key)
         if not text:
             kept = self._kept.pop(key, None)
@@ -57,4 +57,4 @@ class SharedSessions:
 
     @property
     def _now_ms(self) -> int:
-        return round(self._clock.now * 1000)
+        return round(self.clock.now * 1000)

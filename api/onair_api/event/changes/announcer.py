@@ -87,7 +87,7 @@ class ChangeAnnouncer:
                 self._parents.learn(entry)
             self._announced[kind] = set(seen)
             self._listed.add(kind)
-            self._buffer.start(kind, Position(version), time.time())
+            self._buffer.start(kind, Position(version), time.monotonic())
             self._progress.set()
             return
         last, undone = self._buffer.position(kind), False
@@ -100,7 +100,7 @@ class ChangeAnnouncer:
         for part, entry in enumerate([each for each in seen.values() if each.uid not in alive]):
             self._remove(entry, None, Position(version, part))
         if undone or (last and last.number > version):
-            self._buffer.go_back(kind, Position(version), time.time())
+            self._buffer.go_back(kind, Position(version), time.monotonic())
 
     def changed(self, kind: str, document: Document, *, deleted: bool) -> None:
         """One event of the watch."""

@@ -262,7 +262,7 @@ class EventBus:
         """Redis has older content than before: it counts from there on, and what came after is gone."""
         log.warning("redis.went_back")
         channel.last = last
-        self._buffer.go_back(_source(name, channel.epoch), Position(last), time.time())
+        self._buffer.go_back(_source(name, channel.epoch), Position(last), time.monotonic())
         self._lose(name.removeprefix(scripts.CHANNEL.format("")))
 
     def _lost(self, name: str, channel: _Channel, number: int) -> None:
@@ -277,7 +277,7 @@ class EventBus:
         if channel.epoch:
             self._buffer.forget(_source(name, channel.epoch))
         channel.epoch, channel.last = epoch, floor
-        self._buffer.start(_source(name, epoch), Position(floor), time.time())
+        self._buffer.start(_source(name, epoch), Position(floor), time.monotonic())
 
     def _take(self, name: str, channel: _Channel, text: bytes) -> None:
         if channel.early is None:
@@ -299,7 +299,7 @@ class EventBus:
         if deliver:
             self._deliver(event)
         else:
-            self._buffer.add(event, time.time())
+            self._buffer.add(event, time.monotonic())
 
 
 def _source(name: str, epoch: str | None) -> str:

@@ -29,7 +29,7 @@ class ClosedSession:
     """The last that it received of each source."""
     subscriptions: list[Subscription]
     at: float
-    """When that was, in seconds since the epoch."""
+    """When that was, in seconds of this process's monotonic clock."""
     lost: bool = False
     """Events before were lost to it, and it was not told."""
 
@@ -46,9 +46,9 @@ class ClosedSession:
         return self.index.takes(event.name, event.target)
 
     def json(self) -> JsonObject:
+        """Encodes all but `at`, which means nothing to another process."""
         return {
             "positions": {source: list(position) for source, position in self.positions.items()},
-            "at": self.at,
             "lost": self.lost,
             "subscriptions": [
                 [each.name, *_ids(each.named), *_ids(each.complete)] for each in self.subscriptions
@@ -56,7 +56,7 @@ class ClosedSession:
         }
 
     @classmethod
-    def from_json(cls, value: JsonObject) -> ClosedSession:
+    def from_json(cls, value: JsonObject, at: float) -> ClosedSession:
         """Decodes what `json` encoded.
 
         Raises:
@@ -65,7 +65,7 @@ class ClosedSession:
         return cls(
             {source: Position(*position) for source, position in value["positions"].items()},
             [Subscription(name, Target(*ids[:3]), Target(*ids[3:])) for name, *ids in value["subscriptions"]],
-            float(value["at"]),
+            at,
             bool(value.get("lost")),  # a replica of an earlier version does not say
         )
 

@@ -12,8 +12,8 @@ from onair_api.event.event import Event, Position
 from onair_api.event.replay.event_index import Comparing, EventIndex, Numbered, unlimited
 from onair_api.event.subscription import Subscription
 
-CLOCK_SKEW_S = 1.0
-"""How far the clocks of two replicas may be apart, and a watch's delivery behind the change."""
+DELAY_S = 1.0
+"""How much later than it closed a session may be stored, and than the change a watch may deliver."""
 
 
 class Start(NamedTuple):
@@ -21,7 +21,6 @@ class Start(NamedTuple):
 
     position: Position
     at: float
-    """Seconds since the epoch."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,10 @@ class Found:
 
 
 class ReplayBuffer:
-    """Bounded by age, number and bytes. `covers` says whether all events after a position are still there."""
+    """Bounded by age, number and bytes. `covers` says whether all events after a position are still there.
+
+    All times are in seconds of the monotonic clock.
+    """
 
     def __init__(self, max_age_s: float, max_events: int, max_bytes: int) -> None:
         self._max_age_s = max_age_s
@@ -63,7 +65,7 @@ class ReplayBuffer:
         self._evicted: dict[str, Position] = {}
         self._last: dict[str, Position] = {}
         self._went_back: dict[str, float] = {}
-        """When sources did last, in seconds since the epoch."""
+        """When sources did last."""
 
     def start(self, source: str, position: Position, at: float) -> None:
         """Begins with a source: from here on every event of it is added."""
@@ -122,7 +124,7 @@ class ReplayBuffer:
         went_back = self._went_back.get(source)
         if went_back is None:
             return False
-        return at < went_back + CLOCK_SKEW_S or position > self._last.get(source, position)
+        return at < went_back + DELAY_S or position > self._last.get(source, position)
 
     def position(self, source: str) -> Position | None:
         """The latest position of a source; None if it is not followed."""
@@ -140,7 +142,7 @@ class ReplayBuffer:
             return False
         if start is None or (evicted is not None and evicted > position):
             return False
-        return start.position <= position or start.at <= at - CLOCK_SKEW_S
+        return start.position <= position or start.at <= at - DELAY_S
 
     def find(
         self,

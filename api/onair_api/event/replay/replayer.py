@@ -55,7 +55,7 @@ class Replayer:
                 before = self._valid_positions(resumed.closed)
                 positions = {s: max(p, before.get(s, p)) for s, p in positions.items()}
             lost = unsent.loss or (resumed is not None and self._has_more(resumed, visibility))
-            return ClosedSession(positions, list(subscriptions), time.time() - behind_s, lost)
+            return ClosedSession(positions, list(subscriptions), time.monotonic() - behind_s, lost)
         return resumed.closed if resumed and not resumed.given and resumed.until > time.monotonic() else None
 
     async def keep(self, user_id: str, session_id: str, closed: ClosedSession) -> None:

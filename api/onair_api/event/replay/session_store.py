@@ -2,7 +2,7 @@
 
 Of two copies of a session the one that closed later counts. When that was is told by how long it is kept yet,
 counted by the clock of Redis or by that of this process: clocks of two replicas are never compared. It is
-right to within a round trip to Redis.
+right to within a round trip to Redis. See docs/decisions/0273 for when a session was where it got to.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from redis.asyncio import Redis
 
 from onair_api.event.replay.closed_session_position import ClosedSession
 from onair_api.event.replay.redis_sessions import TOGETHER, RedisSessions, SessionText
+from onair_crds.shapes import JsonObject
 
 log = structlog.get_logger()
 
@@ -87,7 +88,7 @@ class SessionStore:
         except (OSError, ValueError, KeyError, TypeError) as error:
             if self._connected():
                 log.warning("stream.session_not_fetched", error=str(error) or type(error).__name__)
-            found = KeptSession(ClosedSession({}, [], time.time(), lost=True), until=0.0)
+            found = KeptSession(ClosedSession({}, [], self._clock(), lost=True), until=0.0)
         local = self._forget(key)
         if local and (found is None or local.until >= found.until):
             return local.closed
@@ -137,7 +138,14 @@ class SessionStore:
         left_ms = round((kept.until - self._clock()) * 1000)
         if kept.settled or left_ms <= 0:
             return None
-        return SessionText(orjson.dumps(kept.closed.json()), left_ms)
+        at = kept.closed.at
+        times = {
+            "keepS": self._keep_s,
+            "behindS": kept.until - self._keep_s - at,
+            # By this replica's clock: replicas of an earlier version know nothing else
+            "at": time.time() - (self._clock() - at),
+        }
+        return SessionText(orjson.dumps({**kept.closed.json(), **times}), left_ms)
 
     async def _fetch(self, key: str) -> KeptSession | None:
         """Takes a session from Redis.
@@ -149,5 +157,19 @@ class SessionStore:
         stored = await self._shared.take(key) if self._shared else None
         if stored is None:
             return None
-        closed = ClosedSession.from_json(orjson.loads(stored.text))
-        return KeptSession(closed, self._clock() + stored.left_ms / 1000)
+        value, left_s = orjson.loads(stored.text), stored.left_ms / 1000
+        closed = ClosedSession.from_json(value, self._clock() - self._age_s(value, left_s))
+        return KeptSession(closed, self._clock() + left_s)
+
+    def _age_s(self, value: JsonObject, left_s: float) -> float:
+        """How long ago a stored session was where it got to; rather too long, as it is told of losses then.
+
+        By its time in Redis it is too young if it was stored late; by clocks that are apart, anything.
+
+        Raises:
+            ValueError, KeyError, TypeError: it does not say when that was.
+        """
+        by_clocks_s = time.time() - float(value["at"])
+        # A replica of an earlier version says no more
+        kept_s = float(value.get("keepS", self._keep_s)) - left_s
+        return max(kept_s + float(value.get("behindS", 0.0)), by_clocks_s)

@@ -73,7 +73,7 @@ class EventDelivery:
         Many get it one after another, while others have their turns.
         """
         EVENTS_IN.labels(event.family).inc()
-        self._buffer.add(event, time.time())
+        self._buffer.add(event, time.monotonic())
         receivers = self._receivers(event)
         if self._turns.must_wait(receivers):
             self._turns.add(event, receivers)

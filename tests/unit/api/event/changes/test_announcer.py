@@ -15,6 +15,7 @@ from tests.support.documents import destination_document
 
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT
 from onair_api.event.event import Position
+from onair_api.event.replay.recent_events import DELAY_S
 from onair_api.live.project.record import ProjectRecords
 from onair_api.writes.request_note import RequestNote
 from onair_crds.contract.labels import REQUEST_ANNOTATION
@@ -52,6 +53,13 @@ def test_a_list_after_a_broken_watch_announces_the_differences() -> None:
     ]
 
 
+def test_who_closes_after_the_first_list_has_missed_nothing_before_it() -> None:
+    watch = AnnouncerWatch()
+    watch.start()
+    assert not watch.buffer.covers(COLLECTION, Position(5), time.monotonic())
+    assert watch.buffer.covers(COLLECTION, Position(5), time.monotonic() + DELAY_S)
+
+
 def test_what_was_restored_is_announced_and_whoever_returns_has_missed_something() -> None:
     watch = AnnouncerWatch()
     watch.start(Collection=[collection(5, name=name) for name in ("same", "undone", "deleted")])
@@ -63,7 +71,7 @@ def test_what_was_restored_is_announced_and_whoever_returns_has_missed_something
     watch.announcer.listed(COLLECTION, listed, 50)
     assert watch.names() == ["COLLECTION_UPDATE", "COLLECTION_CREATE", "COLLECTION_DELETE"]
     assert watch.announcer.announced(COLLECTION) == Position(50)
-    assert not watch.buffer.covers(COLLECTION, Position(92), time.time() + 60)
+    assert not watch.buffer.covers(COLLECTION, Position(92), time.monotonic() + 60)
     watch.says(COLLECTION, collection(51, 2, name="undone"))
     assert watch.names() == ["COLLECTION_UPDATE"]
 

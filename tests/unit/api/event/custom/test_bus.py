@@ -17,7 +17,7 @@ from onair_api.event.custom import recent_pages, redis_link, redis_message, scri
 from onair_api.event.custom.bus import EventBus
 from onair_api.event.custom.recent_pages import EarlyMessages
 from onair_api.event.event import Event, Position
-from onair_api.event.replay.recent_events import CLOCK_SKEW_S, ReplayBuffer
+from onair_api.event.replay.recent_events import DELAY_S, ReplayBuffer
 from onair_api.settings import EventSettings, RedisSettings
 
 RECENT: tuple[bytes, int, int, list[bytes], list[int], bytes] = (b"epoch", 7, 0, [], [], b"")
@@ -269,8 +269,8 @@ async def test_events_that_redis_kept_no_longer_than_the_link_was_down_are_repor
     stand_in.numbers, stand_in.last, stand_in.floor = {"anna": [8]}, 9, 7
     await loaded(bus, "anna")
     assert (delivered.names, delivered.lost) == (["3", "8"], ["anna"])
-    assert not bus._buffer.covers(source, Position(4), time.time())
-    assert bus._buffer.covers(source, Position(7), time.time())
+    assert not bus._buffer.covers(source, Position(4), time.monotonic())
+    assert bus._buffer.covers(source, Position(7), time.monotonic())
 
 
 async def test_of_what_comes_during_a_load_as_much_is_kept_as_redis_keeps(
@@ -312,6 +312,6 @@ async def test_what_is_published_after_redis_went_back_arrives_and_what_was_lost
         bus._take(channel_of("anna"), bus._channels[channel_of("anna")], message(number))
     assert delivered.names == ["18", "19", "20", "9", "10"]
     assert bus.source("anna") == source
-    closed_at = time.time()
+    closed_at = time.monotonic()
     assert not bus._buffer.covers(source, Position(20), closed_at), "who returns from before is told too"
-    assert bus._buffer.covers(source, Position(8), closed_at + CLOCK_SKEW_S + 1)
+    assert bus._buffer.covers(source, Position(8), closed_at + DELAY_S + 1)

@@ -21,13 +21,13 @@ def event(number: int, part: int = 0, source: str = "Project", name: str = "a") 
 
 
 def test_it_survives_as_json() -> None:
-    assert ClosedSession.from_json(json.loads(json.dumps(CLOSED.json()))) == CLOSED
+    assert ClosedSession.from_json(json.loads(json.dumps(CLOSED.json())), CLOSED.at) == CLOSED
 
 
 def test_one_that_a_replica_of_an_earlier_version_kept_is_read() -> None:
     value = CLOSED.json()
     del value["lost"]
-    assert ClosedSession.from_json(value) == CLOSED
+    assert ClosedSession.from_json(value, CLOSED.at) == CLOSED
 
 
 def test_a_resumed_session_has_what_its_replica_gave_it_before() -> None:

@@ -36,9 +36,9 @@ def event(number: int, name: str = "e", family: str = LIVE_FAMILY) -> Event:
 
 def replayer(*events: Event) -> Replayer:
     buffer = ReplayBuffer(60, MOST_EVENTS, 1000)
-    buffer.start("Project", Position(10), time.time())
+    buffer.start("Project", Position(10), time.monotonic())
     for each in events:
-        buffer.add(each, time.time())
+        buffer.add(each, time.monotonic())
     return Replayer(buffer, SessionStore(None, lambda: False, 60), 60)
 
 
@@ -49,7 +49,7 @@ def missed(
     visibility: Visibility = ALL,
     earlier: Collection[Subscription] = (),
 ) -> list[int]:
-    closed = ClosedSession({"Project": Position(after)}, [EVERYTHING], time.time())
+    closed = ClosedSession({"Project": Position(after)}, [EVERYTHING], time.monotonic())
     resumed = ResumedSession(closed, time.monotonic() + 60, given=[*earlier])
     return [e.position.number for e in replayer.missed(resumed, visibility, subscription)]
 
@@ -183,8 +183,9 @@ def test_what_is_looked_at_to_find_nothing_counts() -> None:
 
 def test_what_its_reader_did_not_take_counts_as_missed() -> None:
     replay = replayer(event(11), event(12))
-    closed = replay.closed_session(ALL, [EVERYTHING], None, ["Project"], Unsent([event(12)]), behind_s=0.0)
+    closed = replay.closed_session(ALL, [EVERYTHING], None, ["Project"], Unsent([event(12)]), behind_s=2.0)
     assert closed
+    assert time.monotonic() - closed.at == pytest.approx(2.0, abs=1.0)
     assert Position(11) < closed.positions["Project"] < Position(12)
 
 
@@ -193,13 +194,13 @@ def test_a_loss_that_it_was_not_told_is_told_as_it_comes_back(lost: bool) -> Non
     replay = replayer(event(11))
     closed = replay.closed_session(ALL, [EVERYTHING], None, ["Project"], Unsent([], lost), behind_s=0.0)
     assert closed
-    fetched = ClosedSession.from_json(json.loads(json.dumps(closed.json())))
+    fetched = ClosedSession.from_json(json.loads(json.dumps(closed.json())), closed.at)
     assert replay.is_complete(fetched) is not lost
 
 
 def test_a_replica_that_is_behind_keeps_the_position_of_the_one_ahead() -> None:
     replay = replayer(event(11))
-    ahead = ClosedSession({"Project": Position(15)}, [EVERYTHING], time.time())
+    ahead = ClosedSession({"Project": Position(15)}, [EVERYTHING], time.monotonic())
     resumed = ResumedSession(ahead, time.monotonic() + 60)
     closed = replay.closed_session(ALL, [EVERYTHING], resumed, ["Project"], NOTHING, behind_s=0.0)
     assert closed
@@ -215,7 +216,7 @@ def closed_after(
 def resumed_with(
     *subscriptions: Subscription, for_s: float = 60, given: Collection[Subscription] = ()
 ) -> ResumedSession:
-    closed = ClosedSession({"Project": Position(10)}, [*subscriptions], time.time())
+    closed = ClosedSession({"Project": Position(10)}, [*subscriptions], time.monotonic())
     return ResumedSession(closed, time.monotonic() + for_s, given=[*given])
 
 
@@ -247,7 +248,7 @@ def test_a_session_that_breaks_between_two_subscriptions_is_told_of_what_the_sec
 
 async def test_without_redis_a_closed_session_is_kept_here_and_taken_once() -> None:
     replay = replayer()
-    closed = ClosedSession({}, [EVERYTHING], time.time())
+    closed = ClosedSession({}, [EVERYTHING], time.monotonic())
     await replay.keep("u", "id", closed)
     resumed = await replay.resume("u", "id")
     assert resumed

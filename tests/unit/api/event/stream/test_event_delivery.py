@@ -74,7 +74,7 @@ def test_layout_events_go_to_those_who_may_read_layouts(delivery: EventDelivery)
 def test_a_session_is_not_sent_what_it_had_on_a_replica_that_was_ahead(delivery: EventDelivery) -> None:
     stream = RecordedStream(OWNER)
     delivery.add(stream.session, subscription("*"))
-    closed = ClosedSession({"Project": Position(5)}, [subscription("*")], time.time())
+    closed = ClosedSession({"Project": Position(5)}, [subscription("*")], time.monotonic())
     stream.session.resumed = ResumedSession(closed, time.monotonic() + 60)
     for number in (4, 5, 6):
         delivery.deliver(event(f"e{number}", OWNER, number=number))
@@ -94,9 +94,18 @@ def test_nothing_is_kept_of_subscriptions_that_ended(delivery: EventDelivery) ->
     assert delivery.idle
 
 
+def test_what_was_delivered_is_kept_for_its_time() -> None:
+    buffer = ReplayBuffer(60, 100, 10_000)
+    buffer.start("Project", Position(0), time.monotonic())
+    EventDelivery(buffer, SubscriptionLimits(EventSettings())).deliver(event("a", OWNER))
+    for later_s, is_kept in ((59, True), (61, False)):
+        buffer.add(event("a", OWNER, number=later_s), time.monotonic() + later_s)
+        assert buffer.covers("Project", Position(0), 0.0) == is_kept
+
+
 async def test_an_event_of_unknown_audience_is_told_as_lost_to_all_that_it_may_be_for() -> None:
     buffer = ReplayBuffer(60, 100, 10_000)
-    buffer.start("Project", Position(0), time.time())
+    buffer.start("Project", Position(0), time.monotonic())
     delivery = EventDelivery(buffer, SubscriptionLimits(EventSettings()))
     streams = {
         "owner": RecordedStream(OWNER, GUESTS),
@@ -125,8 +134,8 @@ async def test_an_event_of_unknown_audience_is_told_as_lost_to_all_that_it_may_b
         "may not read layouts": 0,
     }
     assert streams["owner"].names == ["a"]
-    assert not buffer.covers("Project", kept, time.time()), "who returns is told too"
-    assert buffer.covers("Project", Position(3), time.time())
+    assert not buffer.covers("Project", kept, time.monotonic()), "who returns is told too"
+    assert buffer.covers("Project", Position(3), time.monotonic())
 
 
 async def test_that_events_of_a_user_were_lost_is_told_to_all_who_listen_to_them(

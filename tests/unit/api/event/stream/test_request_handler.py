@@ -48,16 +48,16 @@ async def test_each_part_of_what_it_missed_that_it_is_not_given_is_told() -> Non
     """The first as the replica started later; by the second the state was read, and more is lost since."""
     own = owner_key("s", "u")
     buffer = ReplayBuffer(60, 100, 10_000)
-    buffer.start("Project", Position(5), time.time())
+    buffer.start("Project", Position(5), time.monotonic())
     for number, name in enumerate("abcd", 6):
-        buffer.add(event_of(name, number, own), time.time())
+        buffer.add(event_of(name, number, own), time.monotonic())
     delivery = EventDelivery(buffer, SubscriptionLimits(EventSettings()), bytes_per_owner_s=1)
     nothing = cast(Any, SimpleNamespace())
     replayer = Replayer(buffer, SessionStore(None, lambda: False, 60), 60)
     handler = RequestHandler(nothing, Settings(), nothing, delivery, replayer)
     stream = RecordedStream(own)
     subscriptions = [Subscription(name, Target(), Target()) for name in ("a", "b|c|d")]
-    closed = ClosedSession({"Project": Position(1)}, subscriptions, time.time())
+    closed = ClosedSession({"Project": Position(1)}, subscriptions, time.monotonic())
     stream.session.resumed = ResumedSession(closed, time.monotonic() + 60)
     for name, told, given in (("a", 1, "a"), ("b|c|d", 2, "ab"), ("a", 2, "ab")):
         await handler.handle(stream.session, StreamRequest(None, "subscribe", {"name": name}))
