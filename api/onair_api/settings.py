@@ -11,6 +11,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from onair_api.redis_keys import DEFAULT_KEYS, RedisKeys
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
 from onair_crds.contract.inside_addresses import InsideRules
 from onair_crds.contract.redirect import REDIRECTED_HOSTS, RedirectedHost
@@ -236,6 +237,12 @@ class RedisSettings(Part):
     """File with the password, which is read at each connection. Absent: that of the url, if any."""
     ca_file: Path | None = None
     """CA certificates (PEM) that a `rediss://` server is verified with. Absent: the system's."""
+    key_prefix: Annotated[str, Field(pattern="^[A-Za-z0-9_.-]{1,32}$")] = DEFAULT_KEYS.prefix
+    """First part of the names of all keys and channels: that of each installation which shares the Redis."""
+
+    @property
+    def keys(self) -> RedisKeys:
+        return RedisKeys(self.key_prefix)
 
     @model_validator(mode="after")
     def _with_the_url_of_the_file(self) -> Self:

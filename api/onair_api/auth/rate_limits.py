@@ -67,7 +67,7 @@ class RateLimits:
     def __init__(self, settings: RateLimitSettings, redis: RedisSettings) -> None:
         self._window_s = settings.window_s
         self._items = {
-            scope: RateLimitItemPerSecond(amount, settings.window_s, namespace=f"onair/{scope}")
+            scope: RateLimitItemPerSecond(amount, settings.window_s, namespace=redis.keys.counts(scope))
             for scope, amount in _amounts(settings).items()
             if amount and redis.url
         }

@@ -60,7 +60,7 @@ class Events:
         if settings.redis.url:
             self.bus = EventBus(settings.redis, events, buffer, delivery.deliver, delivery.lose_of)
         redis = self.bus.redis if self.bus else None
-        self.details = EventDetails(redis, self._redis_connected)
+        self.details = EventDetails(redis, self._redis_connected, keys=settings.redis.keys)
         self.announcer = ChangeAnnouncer(
             records, events.prefix, self.details, buffer, delivery.deliver, cluster.entry, delivery.lose
         )
@@ -69,7 +69,9 @@ class Events:
         self.rooms = RoomEvents(cluster, self.bus, events.prefix)
         # Of their own: a wave of closed sessions keeps no publisher and no channel waiting
         self._sessions_redis = redis_client(settings.redis, RESPONSE_TIMEOUT_S) if self.bus else None
-        self._store = SessionStore(self._sessions_redis, self._redis_connected, events.replay_s)
+        self._store = SessionStore(
+            self._sessions_redis, self._redis_connected, events.replay_s, keys=settings.redis.keys
+        )
         replayer = Replayer(buffer, self._store, events.replay_s)
         self.streams = EventStreams(cluster, settings, self.bus, delivery, replayer, revoked)
         requests = RequestHandler(cluster, settings, self.publisher, delivery, replayer)

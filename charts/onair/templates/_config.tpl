@@ -167,6 +167,7 @@ redis:
   {{- else if .Values.redis.caSecret.name }}
   caFile: /etc/onair-redis-tls/ca.crt
   {{- end }}
+  keyPrefix: {{ .Values.redis.keyPrefix | quote }}
 logLevel: {{ .Values.api.logLevel }}
 {{- end }}
 

@@ -28,7 +28,7 @@ from onair_api.errors import Unavailable
 from onair_api.event.custom.bus import EventBus
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.live.room.kept_values import PREFIX, KeptValues
+from onair_api.live.room.kept_values import KeptValues
 from onair_api.settings import EventSettings, RateLimitSettings, RedisSettings
 
 PASSWORD, ANOTHER = "a-password-of-tests", "another-password-of-tests"
@@ -223,7 +223,7 @@ async def test_after_a_failover_nothing_stays_with_the_former_primary(
 
             async def is_kept() -> bool:
                 await values.put("key", "after", 60)
-                return bool(new.get(f"{PREFIX}key") == "after")
+                return bool(new.get(redis.keys.room("key")) == "after")
 
             def is_counted() -> bool:
                 limits.count("token", "service")

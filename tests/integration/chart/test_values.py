@@ -278,14 +278,15 @@ def test_the_facade_loads_the_values_as_settings(tmp_path: Path, monkeypatch: py
 
 
 def test_a_redis_url_in_a_secret_is_not_copied_into_the_configmap() -> None:
-    objects = render("--set", "redis.enabled=false", "--set", "redis.urlSecret.name=mine")
+    objects = render("--set", "redis.enabled=false,redis.urlSecret.name=mine,redis.keyPrefix=second")
     pod = named(objects, "Deployment", "onair-api")["spec"]["template"]["spec"]
     configured = yaml.safe_load(named(objects, "ConfigMap", "onair-api")["data"]["config.yaml"])["redis"]
     (mount,) = [each for each in pod["containers"][0]["volumeMounts"] if each["name"] == "redis"]
     (volume,) = [each for each in pod["volumes"] if each["name"] == "redis"]
     (item,) = volume["secret"]["items"]
     assert (volume["secret"]["secretName"], item["key"]) == ("mine", "url")
-    assert configured == {"url": None, "urlFile": f"{mount['mountPath']}/{item['path']}"}
+    file = f"{mount['mountPath']}/{item['path']}"
+    assert configured == {"url": None, "urlFile": file, "keyPrefix": "second"}
 
 
 @pytest.mark.parametrize("address", ["redis.url=rediss://mine", "redis.urlSecret.name=mine"])

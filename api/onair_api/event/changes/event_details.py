@@ -16,13 +16,13 @@ from cachetools import TTLCache
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from onair_api.redis_keys import DEFAULT_KEYS, RedisKeys
 from onair_api.writes.request_note import StoredNote
 from onair_crds.shapes import JsonObject
 
 T = TypeVar("T")
 log = structlog.get_logger()
 
-KEY = "onair:batch:{}"
 KEEP_S = 60
 OWN_BYTES = 16 * 1024 * 1024
 """At most so many are remembered of what this replica writes: until their events, a moment later."""
@@ -40,8 +40,10 @@ class EventDetails:
         redis: Redis | None,
         connected: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
+        keys: RedisKeys = DEFAULT_KEYS,
     ) -> None:
         self._redis = redis
+        self._keys = keys
         self._connected = connected
         self._own: TTLCache[str, bytes] = TTLCache(OWN_BYTES, KEEP_S, clock, len)
 
@@ -57,7 +59,7 @@ class EventDetails:
             if len(text) <= OWN_BYTES:
                 self._own[nonce] = text
             if redis := self._shared:
-                await _in_time(redis.set(KEY.format(nonce), text, ex=KEEP_S))
+                await _in_time(redis.set(self._keys.batch(nonce), text, ex=KEEP_S))
                 return True
         except (TimeoutError, RedisError, OSError, orjson.JSONEncodeError) as error:
             log.warning("event_details.not_kept", error=type(error).__name__)
@@ -83,7 +85,7 @@ class EventDetails:
 
     async def _look(self, nonce: str) -> bytes | str | None:
         redis = self._shared
-        return await _in_time(redis.get(KEY.format(nonce))) if redis else None
+        return await _in_time(redis.get(self._keys.batch(nonce))) if redis else None
 
 
 async def _in_time(command: Awaitable[T]) -> T:

@@ -71,6 +71,7 @@ class EventBus:
         deliver: Deliver,
         lose: Lose,
     ) -> None:
+        self._keys = redis.keys
         self._settings = settings
         self._buffer = buffer
         self._deliver = deliver
@@ -88,7 +89,7 @@ class EventBus:
         self.redis = Redis(connection_pool=pool)
         self._publish = self.redis.register_script(scripts.PUBLISH)
         # Thousands of channels come back at once, and a connection is waited for a second at most
-        self._recent = RecentPages(self.redis, settings.replay_s, MAX_CONNECTIONS // 2)
+        self._recent = RecentPages(self.redis, self._keys.numbers, settings.replay_s, MAX_CONNECTIONS // 2)
         self._pace = SharedPace()
         """Of loading, so that others have their turns however many channels are loaded."""
         self._channels: dict[str, _Channel] = {}
@@ -111,13 +112,13 @@ class EventBus:
         try:
             await self._publish(
                 keys=[
-                    scripts.NUMBERS,
-                    scripts.STREAM.format(user.user_id),
-                    *(each.format(user.service_id) for each in scripts.OF_A_SERVICE),
+                    self._keys.numbers,
+                    self._keys.recent(user.user_id),
+                    *self._keys.of_a_service(user.service_id),
                 ],
                 args=[
                     secrets.token_hex(8),
-                    scripts.CHANNEL.format(user.user_id),
+                    self._keys.channel(user.user_id),
                     redis_message.encode(event),
                     self._settings.replay_events,
                     round(self._settings.replay_s * 2),
@@ -132,11 +133,11 @@ class EventBus:
 
     async def acquire(self, user_id: str) -> bool:
         """Listens to a user's channel from now on; returns whether its messages arrive already."""
-        channel = self._channels.setdefault(scripts.CHANNEL.format(user_id), _Channel())
+        channel = self._channels.setdefault(self._keys.channel(user_id), _Channel())
         channel.listeners += 1
         if channel.idle_since < 0 and self._link:
             channel.idle_since = 0.0
-            self._link.subscribe([scripts.CHANNEL.format(user_id)])
+            self._link.subscribe([self._keys.channel(user_id)])
         if not self.connected and not channel.live.is_set():
             return False
         with contextlib.suppress(TimeoutError):
@@ -146,7 +147,7 @@ class EventBus:
 
     def release(self, user_id: str) -> None:
         """Ends what one `acquire` began."""
-        name = scripts.CHANNEL.format(user_id)
+        name = self._keys.channel(user_id)
         channel = self._channels[name]
         channel.listeners -= 1
         if channel.listeners == 0:
@@ -158,7 +159,7 @@ class EventBus:
         While Redis is away it is that of what was delivered last: who closes meanwhile has to be told of
         what they missed.
         """
-        name = scripts.CHANNEL.format(user_id)
+        name = self._keys.channel(user_id)
         channel = self._channels.get(name)
         return _source(name, channel.epoch) if channel and channel.epoch else None
 
@@ -194,7 +195,7 @@ class EventBus:
             await self.redis.connection_pool.disconnect()
 
     async def _listen(self) -> None:
-        link = RedisLink(self.redis.connection_pool)
+        link = RedisLink(self.redis.connection_pool, self._keys.absent)
         try:
             await link.connect()
             self._link = link
@@ -235,8 +236,8 @@ class EventBus:
     async def _load_recent(self, name: str, channel: _Channel, early: EarlyMessages) -> None:
         """Takes what is kept of a channel's last minute, then what came while that was read."""
         PACE.set(self._pace)
-        user_id = name.removeprefix(scripts.CHANNEL.format(""))
-        async for page in self._recent.read(scripts.STREAM.format(user_id)):
+        user_id = self._keys.user_of(name)
+        async for page in self._recent.read(self._keys.recent(user_id)):
             if self._channels.get(name) is not channel:
                 return
             self._set_epoch(name, channel, page.epoch, page.floor)
@@ -263,12 +264,12 @@ class EventBus:
         log.warning("redis.went_back")
         channel.last = last
         self._buffer.go_back(_source(name, channel.epoch), Position(last), time.monotonic())
-        self._lose(name.removeprefix(scripts.CHANNEL.format("")))
+        self._lose(self._keys.user_of(name))
 
     def _lost(self, name: str, channel: _Channel, number: int) -> None:
         """Messages up to a number are gone, and some of them were not delivered here."""
         self._buffer.lose(_source(name, channel.epoch), Position(number))
-        self._lose(name.removeprefix(scripts.CHANNEL.format("")))
+        self._lose(self._keys.user_of(name))
 
     def _set_epoch(self, name: str, channel: _Channel, epoch: str, floor: int) -> None:
         """Numbers start again when Redis lost its content."""

@@ -75,7 +75,12 @@ class EarlyMessages:
 class RecentPages:
     """Reads streams of custom events page by page; many at once take turns."""
 
-    def __init__(self, redis: Redis, seconds: float, at_once: int) -> None:
+    def __init__(self, redis: Redis, numbers: str, seconds: float, at_once: int) -> None:
+        """
+        Args:
+            numbers: the key that counts messages.
+        """
+        self._numbers = numbers
         self._script = redis.register_script(scripts.RECENT)
         self._seconds = round(seconds)
         self._turns = asyncio.Semaphore(at_once)
@@ -88,7 +93,7 @@ class RecentPages:
             try:
                 async with self._turns:
                     epoch, last, floor, texts, ages_ms, cursor_after = await self._script(
-                        keys=[scripts.NUMBERS, stream],
+                        keys=[self._numbers, stream],
                         args=[secrets.token_hex(8), self._seconds, cursor, PAGE],
                     )
             except (TimeoutError, RedisError, OSError) as error:

@@ -22,8 +22,6 @@ from onair_api.redis_connections import NOT_THE_PRIMARY
 PING_INTERVAL_S = 1.0
 READ_TIMEOUT_S = 3.5
 CONNECT_TIMEOUT_S = 2.0
-ABSENT = "onair:events:absent"
-"""A key that nothing is ever under."""
 
 
 class Unresponsive(ConnectionError):
@@ -33,9 +31,14 @@ class Unresponsive(ConnectionError):
 class RedisLink:
     """One connection to Redis that subscribes to channels; pings show when it is dead."""
 
-    def __init__(self, pool: ConnectionPool) -> None:
+    def __init__(self, pool: ConnectionPool, absent: str) -> None:
+        """
+        Args:
+            absent: a key that nothing is ever under.
+        """
         options = {**pool.connection_kwargs, "socket_timeout": None}  # a quiet channel is no failure
         self._connection: AbstractConnection = pool.connection_class(**options)
+        self._absent = absent
         self._transport: asyncio.WriteTransport | None = None
         self._unsent: list[tuple[str, ...]] = []
         self._to_send = asyncio.Event()
@@ -48,7 +51,7 @@ class RedisLink:
         """
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             await self._connection.connect()  # type: ignore[no-untyped-call]
-            await self._connection.send_command("DEL", ABSENT, check_health=False)
+            await self._connection.send_command("DEL", self._absent, check_health=False)
             try:
                 await self._connection.read_response()
             except NOT_THE_PRIMARY:

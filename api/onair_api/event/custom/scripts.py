@@ -1,22 +1,11 @@
 """Lua scripts for custom events: each is one atomic step in Redis.
 
-`NUMBERS` is one hash: `epoch`, a random name for this content of Redis, and
+The numbers are one hash: `epoch`, a random name for this content of Redis, and
 `last`, the latest number. Both are lost together when Redis restarts, so numbers
 of different epochs are never compared.
 """
 
 from __future__ import annotations
-
-NUMBERS = "onair:events:numbers"
-STREAM = "onair:events:recent:{}"
-CHANNEL = "onair:events:{}"
-SIZES = "onair:events:sizes:{}"
-"""Of a service: its streams by the memory that they take."""
-ENDS = "onair:events:ends:{}"
-"""Its streams by when they expire."""
-TOTAL = "onair:events:total:{}"
-"""The memory that they take together."""
-OF_A_SERVICE = (SIZES, ENDS, TOTAL)
 
 _EPOCH = """
 local epoch = redis.call('HGET', KEYS[1], 'epoch')

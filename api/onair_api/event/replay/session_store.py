@@ -19,11 +19,11 @@ from redis.asyncio import Redis
 
 from onair_api.event.replay.closed_session_position import ClosedSession
 from onair_api.event.replay.redis_sessions import TOGETHER, RedisSessions, SessionText
+from onair_api.redis_keys import DEFAULT_KEYS, RedisKeys
 from onair_crds.shapes import JsonObject
 
 log = structlog.get_logger()
 
-KEY = "onair:session:{}:{}"
 MAX_LOCAL = 20_000
 WAIT_S = 3.0
 """For which a session waits to be stored as it closes, or fetched as it comes back."""
@@ -51,6 +51,7 @@ class SessionStore:
         connected: Callable[[], bool],
         keep_s: float,
         clock: Callable[[], float] = time.monotonic,
+        keys: RedisKeys = DEFAULT_KEYS,
     ) -> None:
         """
         Args:
@@ -58,6 +59,7 @@ class SessionStore:
         """
         self._shared = RedisSessions(redis, connected) if redis is not None else None
         self._connected = connected
+        self._keys = keys
         self._keep_s = keep_s
         self._clock = clock
         self._local: TTLCache[str, KeptSession] = TTLCache(MAX_LOCAL, keep_s, clock)
@@ -65,7 +67,7 @@ class SessionStore:
 
     async def keep(self, user_id: str, session_id: str, closed: ClosedSession) -> None:
         """Keeps a session that has closed now; returns once it is stored, or `run` has to try again."""
-        key = KEY.format(user_id, session_id)
+        key = self._keys.session(user_id, session_id)
         self._local.expire()
         self._forget(key)
         self._local[key] = kept = KeptSession(closed, self._clock() + self._keep_s)
@@ -81,7 +83,7 @@ class SessionStore:
 
         Where nobody can say whether there is one, that is one that has lost events.
         """
-        key = KEY.format(user_id, session_id)
+        key = self._keys.session(user_id, session_id)
         try:
             async with asyncio.timeout(WAIT_S):
                 found = await self._fetch(key)

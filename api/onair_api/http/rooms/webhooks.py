@@ -17,6 +17,7 @@ from onair_api.live.room.room_admission import RoomAdmission
 from onair_api.live.room.service import RETRY_S
 from onair_api.live.room.webhook import RoomNews, decode, verify
 from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Entry
 from onair_crds.room_server.errors import RoomServerError
 
 log = structlog.get_logger()
@@ -61,8 +62,15 @@ class RoomWebhooks:
             raise Unavailable(error.message, retry_after_s=RETRY_S) from error
         verify(body, request.headers.get("authorization"), credentials)
         news = decode(body)
-        if news and not news.hidden and await self._is_new(news):
-            await self._publish(news)
+        if news and not news.hidden:
+            await self._report(news)
+
+    async def _report(self, news: RoomNews) -> None:
+        """Publishes what is new, of the rooms of this installation."""
+        project = self._admission.project_of(news.room)
+        # What is another's is not claimed: that one may have the same room server and the same Redis
+        if project and await self._is_new(news):
+            await self._publish(project, news)
 
     async def _is_new(self, news: RoomNews) -> bool:
         """Whether it is reported for the first time, and not after its participant has left."""
@@ -73,10 +81,7 @@ class RoomWebhooks:
             return False
         return await self._values.claim(_key(news), secrets.token_hex(8), KNOWN_S)
 
-    async def _publish(self, news: RoomNews) -> None:
-        project = self._admission.project_of(news.room)
-        if project is None:
-            return
+    async def _publish(self, project: Entry, news: RoomNews) -> None:
         try:
             await self._events.publish(project, news.sub_type, news.record, news.id)
         except (RpcError, ApiError) as error:

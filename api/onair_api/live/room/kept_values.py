@@ -18,7 +18,6 @@ log = structlog.get_logger()
 
 TIMEOUT_S = 0.5
 MOST_IN_MEMORY = 20_000
-PREFIX = "onair:room:"
 
 
 class KeptValue(NamedTuple):
@@ -32,6 +31,7 @@ class KeptValues:
     """Values by keys, each with a life of its own."""
 
     def __init__(self, redis: RedisSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._keys = redis.keys
         self._redis: Redis | None = None
         if redis.url:
             self._redis = redis_client(redis, TIMEOUT_S, decode_responses=True)
@@ -44,7 +44,7 @@ class KeptValues:
     async def get(self, key: str) -> str | None:
         if self._redis is not None:
             try:
-                found = await self._redis.get(PREFIX + key)
+                found = await self._redis.get(self._keys.room(key))
             except (TimeoutError, RedisError, OSError) as error:
                 _unreachable(error)
             else:
@@ -56,7 +56,7 @@ class KeptValues:
         self._remember(key, value, life_s)
         if self._redis is not None:
             try:
-                await self._redis.set(PREFIX + key, value, ex=life_s)
+                await self._redis.set(self._keys.room(key), value, ex=life_s)
             except (TimeoutError, RedisError, OSError) as error:
                 _unreachable(error)
 
@@ -64,8 +64,8 @@ class KeptValues:
         """Whether the key has this value now; the first of several that come at once decides."""
         if self._redis is not None:
             try:
-                if not await self._redis.set(PREFIX + key, value, ex=life_s, nx=True):
-                    return await self._redis.get(PREFIX + key) == value
+                if not await self._redis.set(self._keys.room(key), value, ex=life_s, nx=True):
+                    return await self._redis.get(self._keys.room(key)) == value
             except (TimeoutError, RedisError, OSError) as error:
                 _unreachable(error)
         if self._remembered(key) not in (None, value):
@@ -77,7 +77,7 @@ class KeptValues:
         self._memory.pop(key, None)
         if self._redis is not None:
             try:
-                await self._redis.delete(PREFIX + key)
+                await self._redis.delete(self._keys.room(key))
             except (TimeoutError, RedisError, OSError) as error:
                 _unreachable(error)
 

@@ -10,6 +10,7 @@ from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
 from onair_api.event.custom import scripts
+from onair_api.redis_keys import DEFAULT_KEYS
 
 STREAM_BYTES, SERVICE_BYTES = 20_000, 150_000
 NOTED_BYTES = 256
@@ -32,9 +33,9 @@ class KeptEvents:
         for _ in range(times):
             number = self._publish(
                 keys=[
-                    scripts.NUMBERS,
+                    DEFAULT_KEYS.numbers,
                     self._stream(user),
-                    *(each.format(self._service) for each in scripts.OF_A_SERVICE),
+                    *DEFAULT_KEYS.of_a_service(self._service),
                 ],
                 args=["epoch", user, message, 100, self.keep_s, STREAM_BYTES, SERVICE_BYTES],
             )
@@ -53,7 +54,7 @@ class KeptEvents:
         return sum(self._redis.memory_usage(self._stream(each)) or 0 for each in users)
 
     def total(self) -> int:
-        return int(self._redis.get(scripts.TOTAL.format(self._service)) or 0)
+        return int(self._redis.get(DEFAULT_KEYS.total(self._service)) or 0)
 
     def _look(self, user: str) -> tuple[bytes, int, int, list[bytes], list[int], bytes]:
         return self.page(user, b"", 1000)
@@ -61,11 +62,11 @@ class KeptEvents:
     def page(
         self, user: str, after: bytes, size: int, seconds: int = 60
     ) -> tuple[bytes, int, int, list[bytes], list[int], bytes]:
-        keys = [scripts.NUMBERS, self._stream(user)]
+        keys = [DEFAULT_KEYS.numbers, self._stream(user)]
         return self._recent(keys=keys, args=["epoch", seconds, after, size])  # type: ignore[no-any-return]
 
     def _stream(self, user: str) -> str:
-        return scripts.STREAM.format(f"{self._service}-{user}")
+        return DEFAULT_KEYS.recent(f"{self._service}-{user}")
 
 
 @pytest.fixture

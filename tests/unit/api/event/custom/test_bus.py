@@ -13,11 +13,12 @@ from tests.support.waiting import until
 
 from onair_api.access.target import Target
 from onair_api.event.custom import bus as bus_module
-from onair_api.event.custom import recent_pages, redis_link, redis_message, scripts
+from onair_api.event.custom import recent_pages, redis_link, redis_message
 from onair_api.event.custom.bus import EventBus
 from onair_api.event.custom.recent_pages import EarlyMessages
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.recent_events import DELAY_S, ReplayBuffer
+from onair_api.redis_keys import DEFAULT_KEYS
 from onair_api.settings import EventSettings, RedisSettings
 
 RECENT: tuple[bytes, int, int, list[bytes], list[int], bytes] = (b"epoch", 7, 0, [], [], b"")
@@ -78,7 +79,7 @@ class StandInRedis:
         if self.failures:
             self.failures -= 1
             raise redis.exceptions.TimeoutError
-        user, after = keys[1].removeprefix(scripts.STREAM.format("")), int(args[2] or 0)
+        user, after = keys[1].removeprefix(DEFAULT_KEYS.recent("")), int(args[2] or 0)
         self.read.append(user)
         left = [number for number in self.numbers.get(user, []) if number > after]
         texts, cursor = [message(each) for each in left[:1]], str(left[0]).encode() if left[1:] else b""
@@ -125,7 +126,7 @@ async def silent_redis() -> AsyncIterator[str]:
 
 
 def channel_of(user: str) -> str:
-    return scripts.CHANNEL.format(user)
+    return DEFAULT_KEYS.channel(user)
 
 
 async def loaded(bus: EventBus, *users: str) -> None:

@@ -20,6 +20,7 @@ from onair_api.event.replay.closed_session_position import ClosedSession
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.replay.redis_sessions import TOGETHER, SessionText
 from onair_api.event.replay.session_store import SessionStore
+from onair_api.redis_keys import DEFAULT_KEYS
 
 KEEP_S = 60
 
@@ -277,7 +278,7 @@ async def test_replicas_of_an_earlier_version_read_what_is_stored_and_what_they_
     replicas = ReplicasApart(monkeypatch)
     closed_at, wall_at = replicas.clocks[1].now, replicas.wall.now
     await replicas.close(behind_s=2.0)
-    key = session_store.KEY.format("anna", "s")
+    key = DEFAULT_KEYS.session("anna", "s")
     text, left_ms = replicas.shared.exchange(key, b"", 0)
     value = orjson.loads(cast(bytes, text))
     assert value["at"] == wall_at - 2.0

@@ -29,9 +29,11 @@ class ClaimedValues:
         self.claimed.discard(key)
 
 
-class EventsThatFailOnce:
-    def __init__(self, error: Exception) -> None:
-        self._errors = [error]
+class RecordedEvents:
+    """Counts what is published, once it has failed with each of the errors."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self._errors = [*errors]
         self.published = 0
 
     async def publish(self, *_: object) -> None:
@@ -40,21 +42,34 @@ class EventsThatFailOnce:
         self.published += 1
 
 
-class AnyProject:
-    def project_of(self, _: str) -> str:
-        return "show"
+class ProjectOfRooms:
+    """Knows the project of some rooms."""
+
+    def __init__(self, *rooms: str) -> None:
+        self._rooms = rooms
+
+    def project_of(self, room: str) -> str | None:
+        return "show" if room in self._rooms else None
+
+
+NEWS = RoomNews(id="1", sub_type="JOIN", room="room", session="s", hidden=False, record={})
 
 
 @pytest.mark.parametrize("error", [Unavailable("no Redis"), ApiUnavailable(503, "", "no response in time")])
 async def test_what_could_not_be_published_is_once_it_is_reported_again(error: Exception) -> None:
-    events = EventsThatFailOnce(error)
-    parts: list[Any] = [AnyProject(), ClaimedValues(), events]
+    events = RecordedEvents(error)
+    parts: list[Any] = [ProjectOfRooms("room"), ClaimedValues(), events]
     webhooks = RoomWebhooks(*parts)
-    news = RoomNews(id="1", sub_type="JOIN", room="room", session="s", hidden=False, record={})
-    assert await webhooks._is_new(news)
     with pytest.raises(Unavailable):
-        await webhooks._publish(news)
-    assert await webhooks._is_new(news)
-    await webhooks._publish(news)
+        await webhooks._report(NEWS)
+    for _ in range(2):
+        await webhooks._report(NEWS)
     assert events.published == 1
-    assert not await webhooks._is_new(news)
+
+
+async def test_what_is_of_a_room_of_another_installation_is_left_to_it() -> None:
+    values, events = ClaimedValues(), RecordedEvents()
+    for rooms in ((), ("room",)):
+        parts: list[Any] = [ProjectOfRooms(*rooms), values, events]
+        await RoomWebhooks(*parts)._report(NEWS)
+        assert events.published == len(rooms)
