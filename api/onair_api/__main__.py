@@ -135,9 +135,14 @@ def server(settings: Settings, client: KubeClient) -> Server:
     return Server(config, app, settings.listen, idle)
 
 
+async def connect(kubeconfig: str | None = None) -> KubeClient:
+    """A client of the API server. What it writes is kept as a whole or refused: definitions may be older."""
+    return await KubeClient.connect(kubeconfig, program="onair-api", strict=True)
+
+
 async def run(settings: Settings) -> None:
     """Serves the facade until it is asked to end."""
-    async with await KubeClient.connect(program="onair-api") as client:
+    async with await connect() as client:
         log.info(
             "api.started",
             port=settings.listen.port,

@@ -29,6 +29,12 @@ _CAUSE = re.compile(rf'^(?:{_KINDS_OF_CAUSE}): (?:(?:"(?:[^"\\]|\\.)*"|[^":]*): 
 
 def rpc_error(error: ApiError) -> RpcError:
     """The error that the caller is given. It never repeats a value: that may be a secret."""
+    if error.unknown_fields:
+        return Unavailable(
+            "the CustomResourceDefinitions of this installation are older than its HTTP interface, and lack "
+            f"{', '.join(map(field_path, error.unknown_fields))}; they must be upgraded",
+            retry_after_s=RETRY_AFTER_S * 15,
+        )
     if error.status == 422 or error.reason == "Invalid":
         return InvalidArgument(*violations(error))
     if error.not_found:

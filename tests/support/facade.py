@@ -18,14 +18,13 @@ from tests.support.doors import DOOR, RPC, through_rpc
 from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
-from onair_api.__main__ import server
+from onair_api.__main__ import connect, server
 from onair_api.cache.view import View
 from onair_api.event.changes.announcer import KINDS
 from onair_api.event.custom.bus import EventBus
 from onair_api.event.event import Position
 from onair_api.services import Services
 from onair_api.settings import CacheSettings, ListenSettings, Settings
-from onair_crds.kube.client import KubeClient
 from onair_crds.resources.base import API_VERSION
 from onair_crds.runtime import event_loop
 from onair_crds.shapes import Document, JsonObject
@@ -118,7 +117,7 @@ class FacadeThread:
             raise
 
     async def _serve(self) -> None:
-        async with await KubeClient.connect(str(self._kubeconfig)) as client:
+        async with await connect(str(self._kubeconfig)) as client:
             self._server = server(self.settings, client)
             self._server.capture_signals = NoSignals
             await self._server.serve()

@@ -16,6 +16,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Self, cast
 
 import aiohttp
+import structlog
 from kubernetes.aio import client, config
 
 from onair_crds.contract.labels import PRODUCT
@@ -24,6 +25,8 @@ from onair_crds.kube.deep_json import loads
 from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
 from onair_crds.kube.proxy import proxy_of, without_password
 from onair_crds.shapes import Document, JsonPatch
+
+log = structlog.get_logger()
 
 REQUEST_TIMEOUT_S = 10.0
 FIRST_PAGE, SMALLEST_PAGE, LARGEST_PAGE = 100, 10, 500
@@ -42,15 +45,24 @@ def next_page(limit: int, received_bytes: int) -> int:
 class KubeClient:
     """Requests to one API server. Use as an async context manager."""
 
-    def __init__(self, api_client: client.ApiClient) -> None:
+    def __init__(self, api_client: client.ApiClient, *, strict: bool = False) -> None:
+        """
+        Args:
+            strict: a write with a field that the API server does not know is refused. Otherwise such fields
+                are omitted without a word.
+        """
         self._api = api_client
+        self._of_writes = {"fieldValidation": "Strict"} if strict else None
 
     @classmethod
-    async def connect(cls, kubeconfig: str | None = None, *, program: str = PRODUCT) -> Self:
+    async def connect(
+        cls, kubeconfig: str | None = None, *, program: str = PRODUCT, strict: bool = False
+    ) -> Self:
         """A client for the given kubeconfig file, else for the pod it runs in, else for `KUBECONFIG`.
 
         Args:
             program: the name that the API server logs, and has in `managedFields` for what it writes.
+            strict: as above.
         """
         configuration = client.Configuration()
         load: Any = config
@@ -66,7 +78,7 @@ class KubeClient:
             configuration.proxy_headers = headers or configuration.proxy_headers
         api_client = client.ApiClient(configuration)
         api_client.user_agent = program
-        return cls(api_client)
+        return cls(api_client, strict=strict)
 
     async def __aenter__(self) -> Self:
         return self
@@ -214,7 +226,14 @@ class KubeClient:
         body: Any = None,
         content_type: str | None = None,
     ) -> Document:
-        return _decoded(await self._payload(method, path, body, content_type))
+        query = self._of_writes if method in ("POST", "PUT", "PATCH") else None
+        try:
+            return _decoded(await self._payload(method, path, body, content_type, query))
+        except ApiError as error:
+            if error.unknown_fields:
+                # Not the message: that of a patch has the whole object in it
+                log.error("write.fields_unknown", method=method, path=path, fields=error.unknown_fields)
+            raise
 
     async def _payload(
         self,

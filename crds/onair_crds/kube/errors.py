@@ -9,6 +9,10 @@ from onair_crds.shapes import Document
 _LACKS_RIGHT = re.compile(r'User "[^"]*" cannot \w+ resource')
 """In what the API server's authorizer says, as of RBAC."""
 
+_UNKNOWN_FIELD = re.compile(r'unknown field "([^"]*)"')
+_UNKNOWN_FIELDS = re.compile(rf"strict decoding error: ({_UNKNOWN_FIELD.pattern}(, |$))+$")
+"""Where a message says so itself: what it quotes is not at its end."""
+
 
 class ApiError(Exception):
     """The API server's response was no success.
@@ -63,6 +67,12 @@ class ApiError(Exception):
     def quota_exceeded(self) -> bool:
         """Whether a ResourceQuota of the namespace is used up."""
         return self.forbidden and "exceeded quota" in self.message
+
+    @property
+    def unknown_fields(self) -> list[str]:
+        """The fields of a strict write that the API server does not know: its definitions are older."""
+        match = _UNKNOWN_FIELDS.search(self.message)
+        return _UNKNOWN_FIELD.findall(match[0]) if match and self.status in (400, 422) else []
 
     @property
     def namespace_terminating(self) -> bool:

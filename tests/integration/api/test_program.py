@@ -21,7 +21,12 @@ from tests.support.ipv6 import has_ipv6
 from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
-from onair_api.__main__ import FULL_COLLECTION_AFTER, NOT_STARTED
+from onair_api.__main__ import FULL_COLLECTION_AFTER, NOT_STARTED, connect
+from onair_api.errors import Code
+from onair_api.kubernetes_errors import rpc_error
+from onair_crds.kube.apis import CUSTOM
+from onair_crds.kube.errors import ApiError
+from onair_crds.resources.base import API_VERSION
 from onair_crds.shapes import JsonObject
 
 
@@ -148,3 +153,14 @@ def test_collections_of_garbage_leave_modules_out_and_no_connections(program: Fa
 
 def test_what_compresses_is_loaded_before_the_first_large_response(program: FacadeProgram) -> None:
     assert program.tell()["loaded"]
+
+
+async def test_it_writes_nothing_that_the_api_server_would_not_keep(
+    kubeconfig: Path, crds: None, namespace: str
+) -> None:
+    spec = {"owner": {"serviceId": "s", "serviceUserId": "u"}, "later": 1}
+    made = {"apiVersion": API_VERSION, "kind": "Collection", "metadata": {"name": "made"}, "spec": spec}
+    async with await connect(str(kubeconfig)) as client:
+        with pytest.raises(ApiError, match="later") as refused:
+            await client.create(CUSTOM["Collection"], namespace, made)
+    assert rpc_error(refused.value).code is Code.UNAVAILABLE

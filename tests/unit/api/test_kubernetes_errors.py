@@ -18,6 +18,12 @@ from onair_crds.shapes import Document
         (ApiError(409, "AlreadyExists", "x"), Code.ALREADY_EXISTS, 409),
         (ApiError(422, "Invalid", "x"), Code.INVALID_ARGUMENT, 400),
         (ApiError(400, "BadRequest", "x"), Code.INVALID_ARGUMENT, 400),
+        (ApiError(400, "BadRequest", 'strict decoding error: unknown field "spec.x"'), Code.UNAVAILABLE, 503),
+        (
+            ApiError(422, "Invalid", '"{}": strict decoding error: unknown field "spec.x"'),
+            Code.UNAVAILABLE,
+            503,
+        ),
         (ApiError(413, "RequestEntityTooLarge", "x"), Code.INVALID_ARGUMENT, 400),
         (
             ApiUnavailable(500, "InternalError", "etcdserver: request is too large"),
