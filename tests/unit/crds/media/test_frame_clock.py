@@ -8,6 +8,9 @@ from itertools import pairwise
 import pytest
 
 from onair_crds.media.frame_clock import TICKS_PER_MS, TICKS_PER_S, FrameClock, audio_step, video_step
+from onair_encoder.encode.codec_options import encoded_rate
+
+RATES = (1, 5, 7.5, 10, 12, 12.5, 13, 14.985, 15, 20, 23.976, 24, 25, 29.5, 29.97, 30, 48, 50, 59.94, 60)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +21,11 @@ from onair_crds.media.frame_clock import TICKS_PER_MS, TICKS_PER_S, FrameClock, 
         (23.976, Fraction(24000, 1001)),
         (59.94, Fraction(60000, 1001)),
         (25.0, Fraction(25)),
+        (119.88, Fraction(120000, 1001)),
+        (14.99, Fraction(15000, 1001)),
+        (30000 / 1001, Fraction(30000, 1001)),
         (12.5, Fraction(25, 2)),
+        *((float(encoded_rate(rate)), encoded_rate(rate)) for rate in RATES),
     ],
 )
 def test_frames_are_evenly_spaced_for_a_day(framerate: float, exact: Fraction) -> None:
