@@ -17,8 +17,10 @@ SENDER, LINGER, MAXBW, PEERIDLETIMEO, ENFORCEDENCRYPTION = 21, 7, 16, 55, 53
 CONNECTED = 5
 """SRTS_CONNECTED; greater states mean that the session is over."""
 _CRITICAL = 2
-_DROPPED, _RTT, _PENDING, _PENDING_MS = 64, 328, 364, 372
-"""Offsets in CBytePerfMon of pktSndDropTotal, msRTT, pktSndBuf, msSndBuf."""
+_DROPS, _DROPPED_BYTES, _RTT, _PENDING, _PENDING_MS = 64, 112, 328, 364, 372
+"""Offsets in CBytePerfMon of pktSndDropTotal, byteSndDropTotal, msRTT, pktSndBuf, msSndBuf."""
+_HEADER_BYTES = 44
+"""Of IP, UDP and SRT: what libsrt adds to the bytes of a packet that it counts."""
 _STATISTICS_BYTES = 1024
 
 
@@ -34,8 +36,11 @@ class SendStatistics:
     """State of the packets that were given to a socket."""
 
     def __init__(self, statistics: bytes) -> None:
-        (self.dropped,) = struct.unpack_from("i", statistics, _DROPPED)
-        """Dropped by libsrt, as they came too late to be sent."""
+        (drops,) = struct.unpack_from("i", statistics, _DROPS)
+        (dropped_bytes,) = struct.unpack_from("Q", statistics, _DROPPED_BYTES)
+        self.dropped = int(dropped_bytes - drops * _HEADER_BYTES) // PAYLOAD_BYTES
+        """Dropped by libsrt, as they came too late to be sent. Several that libsrt 1.5.1 drops at once count
+        as one there, but with all of their bytes."""
         (self.rtt_ms,) = struct.unpack_from("d", statistics, _RTT)
         (self.pending,) = struct.unpack_from("i", statistics, _PENDING)
         """Not acknowledged yet."""
