@@ -1,10 +1,10 @@
-"""Hands packets to a connection as they come; where the peer is slow, drops up to the next key frame."""
+"""Hands packets to a connection as they come; drops frames up to a key frame where the peer is slow."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from onair_crds.media.flv import SCRIPT, VIDEO, Packet
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_crds.media.stream_metadata import FrameSize, frame_size
 
 
@@ -13,6 +13,8 @@ class PacketSink(Protocol):
 
     one_size: bool
     """The peer takes one frame size for as long as the session lasts."""
+    audio_continues: bool
+    """Audio is sent while frames are dropped."""
 
     @property
     def over(self) -> bool:
@@ -81,7 +83,7 @@ class PacketFeed:
         if self._dropping:
             if packet.keyframe and sink.relieved:
                 self._dropping = False
-            elif not packet.header:
+            elif not (packet.header or (packet.type == AUDIO and sink.audio_continues)):
                 self._dropped += 1
                 return
         elif packet.type == VIDEO and not packet.header and sink.congested:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,18 @@ from tests.support.delivery.watched import SentPackets, WatchedDelivery, assert_
 from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination
+from onair_crds.resources.destination import DEFAULT_TIMEOUT_MS
+from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.rtmp import connection as rtmp_connection
 
 pytestmark = pytest.mark.media
 
 TIMEOUT_MS = 1000
+BACK_S = 1.0
+"""Twice the time in which media are back after an interruption."""
+RARE_KEY_FRAMES = ("-g", "150", "-keyint_min", "150")
+HIDING_MS = 4000
+"""A latency in which an interruption passes, also where this process stands still for seconds."""
 PROXY_HOST = "127.0.0.2"
 """Where the room's server is said to take media: a proxy stands there."""
 
@@ -113,6 +121,81 @@ async def test_udp_that_misbehaves(tmp_path: Path) -> None:
         for name in ("healthy", "lossy"):
             await far_end.gone(f"recorded/{name}")
             assert_every_packet_once(far_end.recorded(f"recorded/{name}"), sent, least_s=3, name=name)
+
+
+async def test_srt_continues_after_the_network_was_interrupted(tmp_path: Path) -> None:
+    """What was under way is asked for as soon as something comes after it. A long latency hides all of it."""
+    outages_s = {"brief": 0.9, "long": 1.5}
+    names = (*outages_s, "hidden")
+    async with contextlib.AsyncExitStack() as stack:
+        far_end = await stack.enter_async_context(FarEnd(tmp_path))
+        # So long after a key frame that audio is what comes next
+        fan_out = await stack.enter_async_context(live_program(1200, RARE_KEY_FRAMES))
+        net = {name: await stack.enter_async_context(UdpProxy(far_end.srt)) for name in names}
+        sent, watched = SentPackets(fan_out), WatchedDelivery(fan_out)
+        destinations = [
+            srt(name, net[name].port, f"recorded/{name}", HIDING_MS if name == "hidden" else 600)
+            for name in names
+        ]
+        watched.want(*(each.model_copy(update={"timeout_ms": DEFAULT_TIMEOUT_MS}) for each in destinations))
+        await watched.connected(*names)
+        began_s = sent.seconds
+        for name, outage_s in outages_s.items():
+            links = [net[name], net["hidden"]] if name == "long" else [net[name]]
+            await _key_frame(fan_out)
+            _pass(links, passes=False)
+            await _lasts(sent, outage_s)
+            _pass(links, passes=True)
+            await far_end.received_more(f"recorded/{name}", 5_000, BACK_S)
+        least_s = sent.seconds - began_s
+        await _lasts(sent, HIDING_MS / 1000 + 1)
+        for name in names:
+            assert (watched.errors(name), watched.state(name).attempts) == ("", 1)
+        assert watched.delivery.counters("long").dropped > 0
+        assert watched.delivery.counters("hidden").dropped == 0
+        await watched.delivery.finish()
+        await far_end.gone("recorded/hidden")
+        recorded = far_end.recorded("recorded/hidden")
+        assert_every_packet_once(recorded, sent, least_s=least_s, name="hidden")
+        for name, outage_s in outages_s.items():
+            audio = far_end.recorded(f"recorded/{name}").audio
+            assert max(b - a for a, b in pairwise(audio)) < outage_s + BACK_S
+
+
+async def test_srt_gets_its_last_packets_through_where_no_media_follow(tmp_path: Path) -> None:
+    """An interruption of the network while the programme pauses."""
+    fan_out = FanOut()
+    async with FarEnd(tmp_path) as far_end, UdpProxy(far_end.srt) as net:
+        async with live_program(1200, into=fan_out):
+            sent, watched = SentPackets(fan_out), WatchedDelivery(fan_out)
+            watched.want(srt("paused", net.port, "recorded/paused", HIDING_MS))
+            await watched.connected("paused")
+            await far_end.received_more("recorded/paused", 500_000)
+            _pass([net], passes=False)
+            await _lasts(sent, 0.3)
+        counters = watched.delivery.counters("paused")
+        before = counters.sent_bytes
+        _pass([net], passes=True)
+        await until(lambda: counters.sent_bytes > before + 20_000, "the peer has what was lost")
+        assert (watched.errors("paused"), watched.state("paused").attempts) == ("", 1)
+        await watched.delivery.finish()
+
+
+def _pass(links: list[UdpProxy], *, passes: bool) -> None:
+    for link in links:
+        link.up = link.down = passes
+
+
+async def _key_frame(fan_out: FanOut) -> None:
+    """Waits for the next one."""
+    last = fan_out.last_keyframe_at
+    await until(lambda: fan_out.last_keyframe_at != last, "the next key frame")
+
+
+async def _lasts(sent: SentPackets, seconds: float) -> None:
+    """Waits for so much of the programme."""
+    end_s = sent.seconds + seconds
+    await until(lambda: sent.seconds >= end_s, f"{seconds} s of the programme")
 
 
 async def test_a_room_on_a_bad_network(tmp_path: Path) -> None:

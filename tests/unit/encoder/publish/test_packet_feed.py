@@ -15,8 +15,9 @@ class Narrow:
     one_size = False
     worn_out = False
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, *, audio_continues: bool = False) -> None:
         self.room = room
+        self.audio_continues = audio_continues
         self.sent: list[Packet] = []
 
     @property
@@ -47,6 +48,20 @@ def test_where_the_sink_is_congested_frames_are_dropped_up_to_a_key_frame() -> N
         feed.packet(packet)
     assert outlet.sent == [key, delta, VIDEO_HEADER, key, delta]
     assert (feed.take_dropped(), feed.take_dropped()) == (6, 0)
+
+
+def test_audio_continues_where_the_sink_is_to_have_it_while_frames_are_dropped() -> None:
+    outlet = Narrow(2, audio_continues=True)
+    feed = PacketFeed(outlet)
+    key, delta, tone = picture(0, b"k", key=True), picture(1, b"d"), sound(1, b"s")
+    for packet in (key, delta, delta, tone, key, tone):
+        feed.packet(packet)
+    assert outlet.sent == [key, delta, tone, tone]
+    outlet.room = 9
+    for packet in (delta, tone, key, delta):
+        feed.packet(packet)
+    assert outlet.sent == [key, delta, tone, tone, tone, key, delta]
+    assert feed.take_dropped() == 3, "frames alone"
 
 
 def test_a_session_that_is_worn_out_ends_before_a_key_frame() -> None:

@@ -24,7 +24,7 @@ class Unpackable:
     grain_ms = settle_s = round_trip_ms = 0.0
     written = unsent = acknowledged = 0
     idle = True
-    one_size = over = worn_out = congested = False
+    one_size = audio_continues = over = worn_out = congested = False
     relieved = True
     server = "a.example:9000"
 

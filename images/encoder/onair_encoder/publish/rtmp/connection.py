@@ -49,6 +49,8 @@ class RtmpConnection:
     settle_s = 0.0
     """A server that has agreed to the stream keeps it."""
     one_size = True
+    audio_continues = False
+    """All that waits is sent, in order: audio would wait behind it, and make it more."""
 
     def __init__(self, address: RtmpAddress, streams: Streams, ack_window: int) -> None:
         """

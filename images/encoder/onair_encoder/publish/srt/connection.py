@@ -25,8 +25,12 @@ _SOURCE = str(Path(onair_encoder.__file__).parent.parent)
 COMMAND = [sys.executable, "-S", "-m", "onair_encoder.publish.srt.sender_process"]
 """Without site packages. Secrets go through the socket, so that no process list has them."""
 MAX_UNSENT_BYTES = 4 * 2**20
-CONGESTED_MS, RELIEVED_MS = 700, 200
-"""libsrt itself drops packets once they have waited for a second, wherever a frame is then torn."""
+CONGESTED_MS, RELIEVED_MS, MARGIN_MS = 700, 200, 300
+"""libsrt itself drops packets once they have waited for a second, or for the latency where that is longer,
+wherever a frame is then torn. Frames are dropped the margin before that."""
+MAX_PENDING_BYTES = 8 * 2**20
+"""Of the ten that libsrt's buffer holds. While it is full nothing more is sent, so that nobody asks for what
+was lost, and nothing leaves it."""
 FINISH_S = 1.5
 """The sender waits for up to a second for the last acknowledgements."""
 LEAVE_S = 0.3
@@ -36,6 +40,8 @@ WRITE_BUFFER_BYTES = 64 * 2**20
 class SrtConnection:
     key_name = "stream id"
     one_size = False
+    audio_continues = True
+    """What was lost is retransmitted as the peer asks for it, which it does when something comes after it."""
     worn_out = False
     """The clock of MPEG-TS begins again, and receivers expect that."""
     settle_s = 0.25
@@ -57,6 +63,7 @@ class SrtConnection:
         self._passphrase = passphrase
         self._stream = TransportStream()
         self._report: SenderReport = {}
+        self._congested_ms = CONGESTED_MS
         self._process: subprocess.Popen[bytes] | None = None
         self._reading: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -100,6 +107,7 @@ class SrtConnection:
             raise SessionError(f"{self.server}: the sender ended unexpectedly")
         if "rejected" in report:
             raise refusal(self.server, report["error"], report["rejected"])
+        self._congested_ms = max(CONGESTED_MS, report.get("latency_ms", 0) - MARGIN_MS)
         self._reading = asyncio.create_task(self._read())
 
     async def _addresses(self) -> list[tuple[int, str, int]]:
@@ -145,11 +153,27 @@ class SrtConnection:
 
     @property
     def congested(self) -> bool:
-        return self.unsent > MAX_UNSENT_BYTES or self._report.get("pending_ms", 0) > CONGESTED_MS
+        return (
+            self.unsent > MAX_UNSENT_BYTES
+            or self._pending_bytes > MAX_PENDING_BYTES
+            or self._report.get("pending_ms", 0) > self._congested_ms
+        )
 
     @property
     def relieved(self) -> bool:
-        return self.unsent < MAX_UNSENT_BYTES // 4 and self._report.get("pending_ms", 0) < RELIEVED_MS
+        # Audio, which continues, is always under way for a round trip
+        waits_ms = self._report.get("pending_ms", 0) - self.round_trip_ms
+        return (
+            self.unsent < MAX_UNSENT_BYTES // 4
+            and self._pending_bytes < MAX_PENDING_BYTES // 4
+            and waits_ms < RELIEVED_MS * self._congested_ms / CONGESTED_MS
+        )
+
+    @property
+    def _pending_bytes(self) -> int:
+        """Bytes that libsrt has, and the peer has not acknowledged."""
+        report = self._report
+        return (report.get("accepted", 0) - report.get("settled", 0)) * PAYLOAD_BYTES
 
     @property
     def unsent(self) -> int:

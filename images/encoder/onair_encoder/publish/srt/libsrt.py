@@ -11,12 +11,14 @@ LIBRARIES = ("libsrt-gnutls.so.1.5", "libsrt-openssl.so.1.5", "libsrt.so.1.5")
 PAYLOAD_BYTES = 1316
 """Seven transport packets: what one SRT packet of live mode carries."""
 
-PASSPHRASE, PBKEYLEN, LATENCY, PEERLATENCY, CONNTIMEO, STREAMID = 26, 27, 23, 24, 36, 46
+PASSPHRASE, PBKEYLEN, LATENCY, PEERLATENCY, CONNTIMEO, STREAMID = 26, 27, 23, 44, 36, 46
 SENDER, LINGER, MAXBW, PEERIDLETIMEO, ENFORCEDENCRYPTION = 21, 7, 16, 55, 53
 
 CONNECTED = 5
 """SRTS_CONNECTED; greater states mean that the session is over."""
 _CRITICAL = 2
+BUFFER_PACKETS = 8192
+"""libsrt's default: `send` waits while so many are pending."""
 _DROPS, _DROPPED_BYTES, _RTT, _PENDING, _PENDING_MS = 64, 112, 328, 364, 372
 """Offsets in CBytePerfMon of pktSndDropTotal, byteSndDropTotal, msRTT, pktSndBuf, msSndBuf."""
 _HEADER_BYTES = 44
@@ -88,6 +90,18 @@ class SrtSocket:
         address = _socket_address(family, host, port)
         if self._srt.srt_connect(self._socket, address, len(address)) < 0:
             raise SrtError(self._srt.srt_getlasterror(None), self._srt.srt_getrejectreason(self._socket))
+
+    @property
+    def peer_latency_ms(self) -> int:
+        """The time from sending to playing, as agreed with the peer.
+
+        Raises:
+            SrtError: libsrt does not say it.
+        """
+        value, size = ctypes.c_int(), ctypes.c_int(4)
+        pointers = ctypes.byref(value), ctypes.byref(size)
+        self._check(self._srt.srt_getsockflag(self._socket, PEERLATENCY, *pointers))
+        return value.value
 
     def send(self, payload: bytes) -> None:
         """Hands over one packet; waits while libsrt's buffer is full.

@@ -23,6 +23,8 @@ class SenderReport(TypedDict, total=False):
     """A line of the sender: a connection, a rejection, progress or the end."""
 
     connected: bool
+    latency_ms: int
+    """As agreed with the peer; comes with `connected`."""
     rejected: int
     """libsrt's reason."""
     error: int

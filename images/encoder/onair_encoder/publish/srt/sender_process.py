@@ -19,7 +19,13 @@ from contextlib import nullcontext, suppress
 from typing import Unpack
 
 from onair_encoder.publish.srt import libsrt
-from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES, SrtError, SrtSocket
+from onair_encoder.publish.srt.libsrt import (
+    BUFFER_PACKETS,
+    PAYLOAD_BYTES,
+    SendStatistics,
+    SrtError,
+    SrtSocket,
+)
 from onair_encoder.publish.srt.sender_messages import SenderReport, SenderSettings
 
 CONNECT_TIMEOUT_MS, CONNECTS_MS = 5000, 9000
@@ -32,6 +38,10 @@ PEER_IDLE_TIMEOUT_MS = 40_000
 FIRST_BYTES_PER_S, BYTES_PER_S = 12_500_000, 125_000_000
 """Limits the first burst, with all frames since the last key frame: no receiver's socket buffer
 would hold it. After that libsrt has no need to pace, which takes a timer for every packet."""
+NULL_AFTER_S = 0.1
+"""libsrt retransmits what a peer asks for, and a peer notices a loss only by what comes after it: where no
+media do, an acknowledgement that is overdue is asked for with a null packet of MPEG-TS."""
+_NULL_PACKET = b"\x47\x1f\xff\x10".ljust(188, b"\xff")
 FIRST_REPORT_S = 0.01
 FIRST_S = 1.0
 DRAIN_S = 1.0
@@ -53,8 +63,12 @@ class SrtSender:
         self._input = media
         self._settings: SenderSettings = json.loads(media.readline())
         self._socket = SrtSocket()
+        self._latency_ms = 0
+        """As agreed with the peer."""
         self._accepted = 0
         self._ended = threading.Event()
+        self._silent = (-1, 0.0)
+        """Packets of media accepted so far, and since when no other has been while some are pending."""
 
     def run(self) -> None:
         """Sends until the media end, or the session; without the agent, too, all that is under way."""
@@ -68,7 +82,7 @@ class SrtSender:
 
     def _send(self) -> None:
         signal.signal(signal.SIGTERM, lambda *_: self._leave())
-        report(connected=True)
+        report(connected=True, latency_ms=self._latency_ms)
         threading.Thread(target=self._pass_on, daemon=True).start()
         self._report(FIRST_S, FIRST_REPORT_S)
         self._socket.set_bandwidth(BYTES_PER_S)
@@ -113,6 +127,7 @@ class SrtSender:
             srt.set(option, value)
         srt.set_bandwidth(FIRST_BYTES_PER_S)
         srt.connect(family, host, port)
+        self._latency_ms = srt.peer_latency_ms
 
     def _pass_on(self) -> None:
         rest = b""
@@ -160,6 +175,24 @@ class SrtSender:
                 before = progress_report
             if to_the_last and not progress.pending:
                 return
+            self._ask(accepted, progress)
+
+    def _ask(self, accepted: int, progress: SendStatistics) -> None:
+        """Has the peer ask for what it lacks, where no media do.
+
+        The packet counts as pending but not as accepted, so no media count as acknowledged too early.
+        """
+        now = time.monotonic()
+        if accepted != self._silent[0] or not progress.pending:
+            self._silent = (accepted, now)
+            return
+        # Longer than an acknowledgement takes: the one of this packet is not awaited with another
+        due_s = max(NULL_AFTER_S, 2 * progress.rtt_ms / 1000)
+        # Where the buffer is full `send` would wait
+        if now - self._silent[1] > due_s and progress.pending < BUFFER_PACKETS // 2:
+            self._silent = (accepted, now)
+            with suppress(SrtError):  # the next report says that the session is over
+                self._socket.send(_NULL_PACKET)
 
     def _leave(self) -> None:
         self._socket.shut()

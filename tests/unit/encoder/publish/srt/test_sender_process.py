@@ -1,4 +1,4 @@
-"""Which address of a listener's name a sender takes."""
+"""Which address of a listener's name a sender takes, and what it does where acknowledgements are overdue."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import json
 import signal
 import socket
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from onair_encoder.publish.srt import libsrt, sender_process
-from onair_encoder.publish.srt.libsrt import SrtError
+from onair_encoder.publish.srt.libsrt import SendStatistics, SrtError
 from onair_encoder.publish.srt.refusals import NO_SERVER
 
 V6, V4 = "2001:db8::1", "192.0.2.1"
@@ -33,6 +33,7 @@ class Sockets:
         self.tried: list[str] = []
         self.timeouts_ms: list[object] = []
         self.open = 0
+        self.peer_latency_ms = 2500
 
     def __call__(self) -> Sockets:
         self.open += 1
@@ -153,3 +154,87 @@ def test_a_session_is_closed_where_the_agent_has_been_killed(
     assert sockets.open == 0
     if ends == "while it sends":
         assert (sockets.sent, sockets.pending) == ([media], 0), "what was under way arrives"
+
+
+class LossySocket(Sockets):
+    """Its last packet is lost, and acknowledged once another one has come after it."""
+
+    over = False
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, pending: int, rtt_ms: float = 1.0) -> None:
+        super().__init__({})
+        self.pending, self.rtt_ms = pending, rtt_ms
+        self.sent: list[tuple[float, bytes]] = []
+        self.now = 1000.0
+        self.look_s = 0.01
+        clock = SimpleNamespace(monotonic=lambda: self.now, sleep=lambda _: None)
+        monkeypatch.setattr(sender_process, "SrtSocket", self)
+        monkeypatch.setattr(sender_process, "time", clock)
+
+    def send(self, data: bytes) -> None:
+        self.sent.append((round(self.now - 1000, 3), data))
+
+    def progress(self) -> SimpleNamespace:
+        self.now += self.look_s
+        if self.sent and self.now - 1000 - self.sent[0][0] > self.rtt_ms / 1000:
+            self.pending = 0
+        return SimpleNamespace(pending=self.pending, pending_ms=0, dropped=0, rtt_ms=self.rtt_ms)
+
+    def look(self, monkeypatch: pytest.MonkeyPatch, for_s: float) -> list[dict[str, Any]]:
+        """What a sender reports that waits for the last acknowledgements."""
+        reports: list[dict[str, Any]] = []
+        monkeypatch.setattr(sender_process, "report", lambda **report: reports.append(report))
+        sender = sender_process.SrtSender(io.BufferedReader(io.BytesIO(b"{}")))
+        sender._accepted = 50
+        sender._report(for_s, 0.01, to_the_last=True)
+        return reports
+
+
+def test_where_nothing_follows_a_packet_that_was_lost_a_null_packet_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lossy = LossySocket(monkeypatch, pending=2)
+    reports = lossy.look(monkeypatch, 1.0)
+    ((at_s, packet),) = lossy.sent
+    assert 0.1 < at_s < 0.15
+    assert (packet[:4], len(packet)) == (b"\x47\x1f\xff\x10", 188)
+    assert [report["acked"] for report in reports] == [48, 50], "it counts as no packet of the programme"
+
+
+def test_one_null_packet_at_a_time_however_long_the_round_trip(monkeypatch: pytest.MonkeyPatch) -> None:
+    lossy = LossySocket(monkeypatch, pending=2, rtt_ms=400.0)
+    lossy.look(monkeypatch, 3.0)
+    assert [round(at_s, 1) for at_s, _ in lossy.sent] == [0.8]
+
+
+def test_null_packets_do_not_wait_for_room_in_a_full_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that reports would wait with them."""
+    lossy = LossySocket(monkeypatch, pending=libsrt.BUFFER_PACKETS)
+    lossy.look(monkeypatch, 1.0)
+    assert lossy.sent == []
+
+
+def test_while_media_follow_there_is_no_null_packet(monkeypatch: pytest.MonkeyPatch) -> None:
+    lossy = LossySocket(monkeypatch, pending=2)
+    sender = sender_process.SrtSender(io.BufferedReader(io.BytesIO(b"{}")))
+    for accepted in range(100):
+        sender._ask(accepted, cast(SendStatistics, lossy.progress()))
+    assert lossy.sent == []
+
+
+def test_the_agreed_latency_is_reported_with_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    sockets, reports = Sockets({}), list[dict[str, Any]]()
+
+    def report(**values: Any) -> None:
+        reports.append(values)
+        raise BrokenPipeError
+
+    monkeypatch.setattr(sender_process, "SrtSocket", sockets)
+    monkeypatch.setattr(sender_process, "report", report)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    line = json.dumps({**SETTINGS, "addresses": [(socket.AF_INET, V4, 9000)]}).encode() + b"\n"
+    sender = sender_process.SrtSender(io.BufferedReader(io.BytesIO(line)))
+    sender._connect()
+    with pytest.raises(BrokenPipeError):
+        sender._send()
+    assert reports == [{"connected": True, "latency_ms": 2500}]
