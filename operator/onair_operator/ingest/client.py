@@ -27,7 +27,8 @@ from onair_crds.contract.ingest_gateway import (
 )
 from onair_crds.contract.wire_model import WireModel
 from onair_crds.runtime.bounded_body import bounded_body
-from onair_operator.ingest.gateway_streams import ENDED_KEPT, GatewayStreams
+from onair_operator.ingest.ended_streams import MAX_STREAMS, EndedStreams
+from onair_operator.ingest.gateway_streams import GatewayStreams
 from onair_operator.ingest.preview_push import PreviewPush
 from onair_operator.ingest.shown_previews import GatewayRoomAccess
 from onair_operator.ingest.unreachable import GatewayUnreachable
@@ -44,8 +45,6 @@ MAX_LINE = 64 * 1024
 """Bytes; a longer one is no stream's."""
 MAX_BODY = 1024 * 1024
 """Bytes of a response."""
-MAX_STREAMS = 10_000
-"""Of one gateway: those that are online. Pulls that fail are not counted: they may be as many."""
 
 REACHABLE = Gauge(
     "onair_operator_ingest_gateway_reachable", "1 while a gateway reports its streams.", ["gateway"]
@@ -125,6 +124,7 @@ class GatewayClient:
         """Hands over in the background what it is to pull, until it has acknowledged it."""
         if pulls != self.wanted_pulls:
             self.wanted_pulls = pulls
+            self._streams.want_pulls(self._name, pulls.pulls.keys())
             self._news.set()
 
     def cut_off(self, stream: str) -> None:
@@ -159,8 +159,9 @@ class GatewayClient:
     async def _lines(self) -> AsyncIterator[bool]:
         """Takes what the gateway reports; gives, after each line, whether it has reported everything."""
         first: dict[str, StreamState] | None = {}
-        counts: dict[bool, int] = {True: 0, False: 0}
-        """How many of them are online, and how many are not."""
+        """Those that are online."""
+        online = 0
+        ended = EndedStreams(self._streams.wanted_pulls(self._name))
         is_newer = False
         timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=UNREACHABLE_AFTER_S
@@ -182,19 +183,22 @@ class GatewayClient:
                     elif first is None:
                         self._take(message)
                     elif isinstance(message, Heartbeat):
-                        self._take_all(first)
+                        self._take_all([*first.values(), *ended])
                         first = None
-                    else:
-                        counts[message.online] += 1
-                        if counts[True] > MAX_STREAMS:
+                    elif message.online:
+                        online += 1
+                        if online > MAX_STREAMS:
                             raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")
-                        if message.online or counts[False] <= ENDED_KEPT:
-                            first[message.stream] = message
+                        first[message.stream] = message
+                        ended.pop(message.stream)
+                    else:
+                        first.pop(message.stream, None)
+                        ended.put(message)
                     yield first is None
         except (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError, ValueError) as error:
             raise GatewayUnreachable(type(error).__name__) from error
 
-    def _take_all(self, states: dict[str, StreamState]) -> None:
+    def _take_all(self, states: list[StreamState]) -> None:
         if not self._synced.is_set():
             log.info("gateway.reachable", gateway=self._name, streams=len(states))
         self._heard = time.monotonic()
@@ -204,7 +208,7 @@ class GatewayClient:
         self._acknowledged = None
         self._news.set()
         self.previews.reached()
-        self._streams.told_all(self._name, states.values())
+        self._streams.told_all(self._name, states)
 
     def _take(self, message: StreamState | Heartbeat) -> None:
         """Takes one line after the first heartbeat."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from onair_crds.contract.ingest_gateway import StreamState
+from onair_operator.ingest.ended_streams import EndedStreams
 from onair_operator.ingest.observed import GatewayContact, GatewayView, Sighting
 from onair_operator.settings import GatewaySettings
-
-ENDED_KEPT = 1000
-"""Ended streams that are remembered of each gateway, for what they ended of."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class GatewayStreams:
             each.name: GatewayView(each.name, each.region, GatewayContact.AWAITED) for each in gateways
         }
         self._online: dict[str, dict[str, StreamState]] = {name: {} for name in self._views}
-        self._ended: dict[str, dict[str, StreamState]] = {name: {} for name in self._views}
+        self._ended = {name: EndedStreams() for name in self._views}
         self._came_s: dict[str, dict[str, float]] = {name: {} for name in self._views}
         """When each that is online came."""
         self._clock = clock
@@ -66,6 +65,14 @@ class GatewayStreams:
         """Notes that what a gateway has told is still so."""
         self._views[gateway] = replace(self._views[gateway], heard_s=self._clock())
 
+    def wanted_pulls(self, gateway: str) -> AbstractSet[str] | None:
+        """The pulls that a gateway is to have; None if nobody has said so."""
+        return self._ended[gateway].wanted
+
+    def want_pulls(self, gateway: str, pulls: AbstractSet[str]) -> None:
+        """Remembers of these pulls why they fail, until others are wanted."""
+        self._ended[gateway].want(pulls)
+
     def told(self, gateway: str, state: StreamState) -> None:
         """Takes a gateway's word on one stream."""
         self._put(gateway, state)
@@ -74,14 +81,15 @@ class GatewayStreams:
     def forget(self, gateway: str, stream: str) -> None:
         """Takes it that nothing is known of a stream at a gateway."""
         self._came_s[gateway].pop(stream, None)
-        known = self._online[gateway].pop(stream, None), self._ended[gateway].pop(stream, None)
+        known = self._online[gateway].pop(stream, None), self._ended[gateway].pop(stream)
         if any(known):
             self._changed(News(gateway, frozenset({stream})))
 
     def told_all(self, gateway: str, states: Iterable[StreamState]) -> None:
         """Takes a gateway's word on all of its streams: it can be reached, and others are not there."""
-        streams = self._online[gateway].keys() | self._ended[gateway].keys()
-        self._online[gateway], self._ended[gateway] = {}, {}
+        ended = self._ended[gateway]
+        streams = self._online[gateway].keys() | {each.stream for each in ended}
+        self._online[gateway], self._ended[gateway] = {}, EndedStreams(ended.wanted)
         self._came_s[gateway] = {}
         for state in states:
             self._put(gateway, state)
@@ -97,13 +105,11 @@ class GatewayStreams:
 
     def _put(self, gateway: str, state: StreamState) -> None:
         online, ended = self._online[gateway], self._ended[gateway]
-        ended.pop(state.stream, None)
         if state.online:
+            ended.pop(state.stream)
             online[state.stream] = state
             self._came_s[gateway].setdefault(state.stream, self._clock())
             return
         online.pop(state.stream, None)
         self._came_s[gateway].pop(state.stream, None)
-        ended[state.stream] = state
-        if len(ended) > ENDED_KEPT:
-            del ended[next(iter(ended))]
+        ended.put(state)

@@ -12,7 +12,7 @@ from tests.support.gateway_server import SECRET, GatewayServer, stream_state
 from tests.support.waiting import WITHIN_S, until
 
 from onair_crds.contract.ingest_gateway import Heartbeat, Pull, Pulls, RefusedPublisher
-from onair_operator.ingest import client
+from onair_operator.ingest import client, ended_streams
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.observed import GatewayContact
 
@@ -185,6 +185,22 @@ async def test_pulls_that_fail_do_not_count_as_streams(
         assert server.connections == connections
         server.tell(stream_state("c"))
         await until(lambda: server.connections > connections, "three streams are too many")
+
+
+async def test_all_that_is_unknown_and_all_wanted_pulls_are_taken_from_one_that_is_followed_anew(
+    server: GatewayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ended_streams, "ENDED_KEPT", 2)
+    ended = {"online": False, "flowing": False}
+    unknown = [stream_state(f"u{n}", unknown=True, **ended) for n in range(5)]
+    failed = [stream_state(each, protocol="pull", **ended) for each in PULLS.pulls]
+    for_good = [stream_state(f"s{n}", **ended) for n in range(5)]
+    server.states = {each.stream: each for each in (*unknown, *failed, *for_good)}
+    async with followed(server) as gateways:
+        gateways.want_pulls(server.name, PULLS)
+        await until(lambda: contact(gateways) is GatewayContact.REACHABLE)
+        known = {each for each in server.states if gateways.streams.sightings(each)}
+        assert known == {*(each.stream for each in (*unknown, *failed)), "s3", "s4"}
 
 
 async def test_another_installations_gateway_says_nothing_to_us(

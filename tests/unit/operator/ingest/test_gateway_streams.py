@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.support.gateway_server import stream_state
 
-from onair_operator.ingest.gateway_streams import ENDED_KEPT, GatewayStreams, News
+from onair_operator.ingest.ended_streams import ENDED_KEPT
+from onair_operator.ingest.gateway_streams import GatewayStreams, News
 from onair_operator.ingest.observed import GatewayContact
 from onair_operator.settings import GatewaySettings
 
@@ -65,6 +66,33 @@ def test_ended_streams_are_bounded(streams: GatewayStreams) -> None:
         streams.told("one", stream_state(f"s{number}", online=False))
     assert online(streams, "s4") == []
     assert online(streams, "s5") == [("one", False)]
+
+
+def test_all_streams_of_a_server_that_ended_are_unknown_until_it_is_back(streams: GatewayStreams) -> None:
+    names = [f"s{number}" for number in range(3 * ENDED_KEPT)]
+    ended = [stream_state(each, online=False, flowing=False, unknown=True) for each in names]
+    for told_once in (False, True):
+        streams.told_all("one", ended if told_once else map(stream_state, names))
+        for each in () if told_once else ended:
+            streams.told("one", each)
+        assert all(found.state.unknown for each in names for found in streams.sightings(each))
+        assert all(len(streams.sightings(each)) == 1 for each in names)
+    for name in names:
+        streams.told("one", stream_state(name, online=False, flowing=False))
+    assert sum(len(streams.sightings(each)) for each in names) == ENDED_KEPT
+
+
+def test_why_wanted_pulls_fail_is_remembered_of_all(streams: GatewayStreams) -> None:
+    names = [f"pull-{number}" for number in range(3 * ENDED_KEPT)]
+    failed = [stream_state(each, protocol="pull", online=False, flowing=False) for each in names]
+    streams.told_all("one", failed)
+    for each in failed:
+        streams.told("one", each)
+    streams.want_pulls("one", set(names))
+    streams.told_all("one", failed)
+    assert all(len(streams.sightings(each)) == 1 for each in names)
+    streams.want_pulls("one", set(names[:5]))
+    assert sum(len(streams.sightings(each)) for each in names) == 5 + ENDED_KEPT
 
 
 def test_it_is_known_when_a_stream_came_and_when_its_gateway_was_heard() -> None:
