@@ -82,21 +82,25 @@ class ReconcileLoop:
     def changed(self, change: Change, *, later: bool = False) -> None:
         """Asks for a look at all that a change affects, and forgets an object that is gone.
 
+        While this process does not lead nothing is asked for: once it does, it looks at everything.
+
         Args:
             later: nothing has changed, as far as is known.
         """
-        if self._world and change.gone:
-            self._world.forget(change.gone)
+        world, gone = self._world, change.gone
+        if world is None:
+            return
+        if gone:
+            world.forget(gone)
         for gateway in gateways_of_pull(self._store, change):
             self._queue.add_after(Key(GATEWAY, gateway), GATEWAY_LOOK_S)
-        if self._world and change.gone and change.gone.kind == PROJECT:
-            self._world.rooms.drop(room_name(change.gone.uid), change.gone.name)
-            self._world.gateways.forget_room(room_name(change.gone.uid))
-            for project in self._world.streams.claim(change.gone.name, {}):
+        if gone and gone.kind == PROJECT:
+            world.rooms.drop(room_name(gone.uid), gone.name)
+            world.gateways.forget_room(room_name(gone.uid))
+            for project in world.streams.claim(gone.name, {}):
                 self._queue.add(Key(PROJECT, project))
         for key in keys_of(self._store, change):
-            # What happened before this process led is looked at with everything else.
-            self._queue.add(key, later=later or self._world is None)
+            self._queue.add(key, later=later)
         drawn = project_that_draws(self._store, change)
         if drawn:
             self._queue.add_after(Key(PROJECT, drawn), self._layout_pace.delay_s(drawn))

@@ -174,10 +174,11 @@ class _Runtime:
             waiting.cancel()
             rotation.cancel()
             keeping.cancel()
-            queue.clear()
             await gateways.close()
             await rooms.close()
             await fleet.close()
+            # What is closed may still ask for looks
+            queue.clear()
             await recorder.drain()
 
     def _needs_nodes(self) -> bool:

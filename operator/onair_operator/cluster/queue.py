@@ -121,7 +121,10 @@ class WorkQueue:
             self._waiting.release()
 
     def clear(self) -> None:
-        """Drops timers; keys that wait are left to their workers."""
+        """Forgets all that waits, and what is due later, once nobody takes keys any more."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
+        self._news, self._later, self._waiting = _ServiceTurns(), deque(), asyncio.Semaphore(0)
+        self._dirty.clear()
+        self._postponed.clear()

@@ -109,3 +109,24 @@ async def test_what_may_wait_becomes_news_and_is_taken_once() -> None:
 def test_keys_of_different_kinds_differ() -> None:
     assert Key("Project", "a") != Key("Collection", "a")
     assert str(Key("Project", "a")) == "Project/a"
+
+
+async def test_nothing_is_left_of_what_waited_when_leading_ended() -> None:
+    queue = WorkQueue()
+    first, second, third = (Key("Project", name) for name in ("first", "second", "third"))
+    queue.add(first)
+    assert await queue.take() == first
+    for key in (first, second):
+        queue.add(key)
+    queue.add(third, later=True)
+    queue.add_after(SHOW, 0.0)
+    queue.done(first)
+    queue.clear()
+    assert len(queue) == 0
+    queue.add(third)
+    queue.add(second, later=True)
+    async with asyncio.timeout(5):
+        assert [await queue.take() for _ in range(2)] == [third, second]
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.02):
+            await queue.take()

@@ -1,6 +1,8 @@
-"""Sources of a gateway that the settings do not name any more are looked at with those of any other."""
+"""What is looked at when a gateway reports something, or can be reached no longer."""
 
 from __future__ import annotations
+
+import asyncio
 
 from tests.support.documents import document
 from tests.support.show_store import show_store
@@ -9,6 +11,28 @@ from onair_operator.cluster.queue import WorkQueue
 from onair_operator.ingest.gateway_streams import News
 from onair_operator.reconcile import ReconcileLoop
 from onair_operator.settings import GatewaySettings, IngestSettings, OperatorSettings
+
+
+def taken(queue: WorkQueue) -> set[str]:
+    """The keys that wait."""
+    keys = [asyncio.run(queue.take()) for _ in range(len(queue))]
+    for key in keys:
+        queue.done(key)
+    return {str(key) for key in keys}
+
+
+def test_a_gateways_word_bears_on_streams_and_their_sources_and_its_silence_on_all_that_it_has() -> None:
+    store = show_store()
+    pulled = {"collectionId": "sunday", "address": {"rtmpPull": {"url": "rtmp://media.example/live/a"}}}
+    store.update("Source", document("relay", pulled))
+    phone = {**document("phone", {"collectionId": "sunday"}), "status": {"gateway": "ingest-0"}}
+    store.update("Source", phone)
+    queue = WorkQueue()
+    loop = ReconcileLoop(store, queue, OperatorSettings())
+    loop.told(News("ingest-0", frozenset({"pull-relay", "nobodys"})))
+    assert taken(queue) == {"Stream/pull-relay", "Stream/nobodys", "Source/relay"}
+    loop.told(News("ingest-0", frozenset(), contact=True))
+    assert taken(queue) == {"Source/phone", "Source/relay", "Gateway/ingest-0"}
 
 
 async def test_what_a_gateway_tells_bears_on_sources_of_former_ones() -> None:
