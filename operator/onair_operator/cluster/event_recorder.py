@@ -48,8 +48,9 @@ class EventRecorder:
         resource = event.resource
         log.info("event", kind=resource.kind, name=resource.name, reason=event.reason, message=event.message)
         series = self._aggregation.add(event, dt.datetime.now(dt.UTC))
-        at_work = series.name in self._newest
-        self._newest[series.name] = event, series
+        at_work = self._newest.get(series.name)
+        # An Event that several resources share stays that of the first
+        self._newest[series.name] = (at_work[0] if at_work else event), series
         if not at_work:
             task = asyncio.create_task(self._send(series.name))
             self._tasks.add(task)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from onair_operator.cluster.event_budget import BURST, INTERVAL_S, EventBudget
+from onair_operator.cluster.event_budget import (
+    BURST,
+    INTERVAL_S,
+    NEW_BURST,
+    NEW_PER_S,
+    CreationBudget,
+    EventBudget,
+)
 
 
 def test_the_first_writes_wait_for_nothing_and_further_ones_for_their_turn() -> None:
@@ -46,3 +53,21 @@ def test_an_event_that_was_silent_and_is_known_still_has_a_whole_burst_and_no_mo
     later_s = 100.0 + 100 * INTERVAL_S
     waits_s = [budget.take("event-99", later_s) for _ in range(BURST + 1)]
     assert waits_s == [*[0.0] * BURST, INTERVAL_S]
+
+
+def creations(budget: CreationBudget, now_s: float) -> int:
+    return sum(budget.take(now_s) for _ in range(2 * NEW_BURST))
+
+
+def test_new_events_are_a_burst_and_then_so_many_a_second() -> None:
+    budget, now_s = CreationBudget(), 1_000_000.0
+    assert abs(creations(budget, now_s) - NEW_BURST) <= 1
+    assert abs(creations(budget, now_s + 10.0) - 10 * NEW_PER_S) <= 1
+    assert abs(creations(budget, now_s + 1_000.0) - NEW_BURST) <= 1
+
+
+def test_a_clock_that_is_set_back_holds_up_no_new_events_for_long() -> None:
+    budget = CreationBudget()
+    creations(budget, 1_000_000.0)
+    assert creations(budget, 900_000.0) == 0
+    assert abs(creations(budget, 900_010.0) - 10 * NEW_PER_S) <= 1

@@ -6,12 +6,12 @@ import asyncio
 from typing import Any, cast
 
 import pytest
-from tests.support.worlds import project
+from tests.support.worlds import destination, project
 
 from onair_crds.kube.apis import Api
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
-from onair_operator.cluster import event_recorder
+from onair_operator.cluster import event_budget, event_recorder
 from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.cluster.event_budget import BURST
 from onair_operator.cluster.event_recorder import EventRecorder
@@ -92,3 +92,34 @@ async def test_the_end_does_not_wait_for_an_api_server_that_hangs(
         await events.drain()
     await turns()
     assert not events._tasks
+
+
+async def test_many_that_flap_while_the_api_server_hangs_do_not_pile_up(
+    api: EventApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_budget, "NEW_BURST", 5)
+    monkeypatch.setattr(event_budget, "NEW_PER_S", 0.001)
+    monkeypatch.setattr(event_recorder, "DRAIN_S", 0.05)
+    api.hangs = True
+    events = recorder(api)
+    for _ in range(3):
+        for number in range(50):
+            events.record(ResourceEvent(destination(f"d{number}"), "Disconnected", "refused", warning=True))
+        await turns()
+    assert len(events._tasks) == len(events._newest) == 6, "one for each of the burst, and one for all others"
+    await events.drain()
+
+
+async def test_an_event_that_resources_share_is_of_the_first_and_names_the_newest(
+    api: EventApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_budget, "NEW_BURST", 0)
+    events = recorder(api)
+    for name in ("first", "second"):
+        events.record(ResourceEvent(destination(name), "Disconnected", "refused", warning=True))
+    await events.drain()
+    ((name, written),) = api.events.items()
+    assert name.startswith("first.")
+    assert written["involvedObject"]["name"] == "first"
+    assert written["count"] == 2
+    assert written["message"].endswith("Destination second: refused")
