@@ -44,7 +44,7 @@ from onair_operator.cluster.watched_kinds import (
 )
 from onair_operator.cluster.world import World
 from onair_operator.ingest.gateway_streams import News
-from onair_operator.node.observe import suspects
+from onair_operator.node.changing_nodes import changing_nodes
 from onair_operator.reconcilers import BY_KIND, keys_of
 from onair_operator.settings import OperatorSettings
 
@@ -237,7 +237,7 @@ class ReconcileLoop:
         while True:
             await asyncio.sleep(NODE_INTERVAL_S)
             try:
-                for node in suspects(world) | world.nodes.dead:
+                for node in changing_nodes(world):
                     self._queue.add(Key(NODE, node))
             except Exception:  # one object that cannot be read must not end what leads
                 log.exception("nodes.not_watched")

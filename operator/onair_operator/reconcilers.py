@@ -18,8 +18,8 @@ from onair_operator.cluster.lookups import (
     parent,
     project_of_pod,
     project_to_own_it,
+    projects_of_node,
     projects_of_secret,
-    projects_with_pods,
     source_of_key,
     streams_of_key,
     streams_of_source,
@@ -119,7 +119,7 @@ RECONCILERS = (
             LAYOUT: project_to_own_it,
             POD: project_of_pod,
             SECRET: projects_of_secret,
-            NODE: projects_with_pods,
+            NODE: projects_of_node,
         },
     ),
     _reconciler(

@@ -13,6 +13,7 @@ from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.shapes import Document
 from onair_operator.cluster.source_streams import streams_of
 from onair_operator.cluster.watched_kinds import (
+    BY_NODE,
     BY_SECRET,
     BY_STREAM,
     DESTINATION,
@@ -103,20 +104,21 @@ def projects_of_secret(store: Store, change: Change) -> Iterable[str]:
     return [str(project) for project in found if project]
 
 
-def projects_with_pods(store: Store, change: Change) -> Iterable[str]:
-    """All projects with pods, of a node that came or went; any other change is its kubelet's heartbeat."""
+def projects_of_node(store: Store, change: Change) -> Iterable[str]:
+    """Projects with a pod on a node that came or went, or on none; any other change is its heartbeat."""
     if change.before and change.gone is None:
         return ()
-    return _with_pods(store)
+    pods = (pod for node in (change.entry.name, "") for pod in store.select(POD, BY_NODE, node))
+    return _projects(pods)
 
 
 def shows_on_air(store: Store) -> set[str]:
     """The projects of which a run is under way, or of which there are pods."""
-    return {each.name for each in store.select(PROJECT, ON_AIR)}.union(_with_pods(store))
+    return {each.name for each in store.select(PROJECT, ON_AIR)}.union(_projects(store.entries(POD)))
 
 
-def _with_pods(store: Store) -> list[str]:
-    return [project for pod in store.entries(POD) if (project := pod.labels.get(PROJECT_LABEL))]
+def _projects(pods: Iterable[Entry]) -> list[str]:
+    return [project for pod in pods if (project := pod.labels.get(PROJECT_LABEL))]
 
 
 def source_of_key(_: Store, change: Change) -> Iterable[str]:

@@ -71,6 +71,8 @@ BY_SHOWN = "shown"
 """Projects by their sources: pages show them, and some start or stop the broadcast."""
 ON_AIR = "on air"
 """Projects of which a run waits, starts or runs, under the empty key."""
+BY_NODE = "node"
+"""Pods by the node that they are on; those without one under the empty name."""
 BY_ROOM = "room"
 """Projects by the name of the room that each has, or may have."""
 
@@ -134,6 +136,10 @@ def _room(project: Document) -> list[IndexKey]:
     return [(room_name(project["metadata"]["uid"]),)]
 
 
+def _node(pod: Document) -> list[IndexKey]:
+    return [((pod.get("spec") or {}).get("nodeName") or "",)]
+
+
 def _on_air(project: Document) -> list[IndexKey]:
     phase = ((project.get("status") or {}).get("broadcast") or {}).get("phase")
     return [()] if phase in ACTIVE_PHASES else []
@@ -164,7 +170,7 @@ KINDS: Kinds = {
     },
     DESTINATION: {BY_PROJECT: _spec("projectId"), BY_SECRET: _secrets},
     LAYOUT: {BY_PROJECT: _spec("projectId")},
-    POD: {BY_PROJECT: _label(PROJECT_LABEL)},
+    POD: {BY_PROJECT: _label(PROJECT_LABEL), BY_NODE: _node},
     SECRET: {
         BY_DESTINATION: _label(DESTINATION_LABEL),
         BY_SOURCE: _label(SOURCE_LABEL),

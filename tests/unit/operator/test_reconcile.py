@@ -287,16 +287,16 @@ async def test_nodes_are_watched_on_after_a_look_that_failed(
     monkeypatch.setattr(reconcile_module, "NODE_INTERVAL_S", 0.001)
     looks = 0
 
-    def suspects(_: World) -> set[str]:
+    def changing(_: World) -> set[str]:
         nonlocal looks
         looks += 1
         if looks < 3:
             raise ValueError("a pod that cannot be read")
         return {"node"}
 
-    monkeypatch.setattr(reconcile_module, "suspects", suspects)
+    monkeypatch.setattr(reconcile_module, "changing_nodes", changing)
     queue = WorkQueue()
-    world: Any = SimpleNamespace(nodes=SimpleNamespace(dead=frozenset()))
+    world: Any = SimpleNamespace()
     watching = asyncio.create_task(ReconcileLoop(store, queue, OperatorSettings())._watch_nodes(world))
     assert await queue.take() == Key("Node", "node")
     watching.cancel()

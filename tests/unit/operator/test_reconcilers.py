@@ -163,6 +163,25 @@ def test_secrets_are_looked_at_when_what_they_were_made_for_is_gone(store: Store
     assert looked_at_when_gone(store, "Destination", "main") == {"Project/show", "Secret/key"}
 
 
+def pod(project: str, node: str | None) -> Document:
+    spec = {"nodeName": node} if node else {}
+    return {**document(f"{project}-run-1", spec, labels={"onair.dev/project": project}), "status": {}}
+
+
+def test_a_node_bears_on_shows_with_pods_on_it_or_on_none(store: Store) -> None:
+    for project, node in (("here", "node-a"), ("elsewhere", "node-b"), ("waits", None)):
+        store.update("Project", document(project, {"collectionId": "sunday"}))
+        store.update("Pod", pod(project, node))
+    both = {"Project/here", "Project/waits"}
+    assert both <= looked_at(store, "Node", document("node-a"))
+    assert "Project/elsewhere" not in looked_at(store, "Node", document("node-a", uid="uid-of-another"))
+    placed = pod("waits", "node-b")
+    placed["metadata"]["resourceVersion"] = "1000000"
+    store.update("Pod", placed)
+    assert looked_at(store, "Node", document("node-b")) >= {"Project/elsewhere", "Project/waits"}
+    assert "Project/waits" not in looked_at(store, "Node", document("node-c"))
+
+
 def test_a_node_bears_on_shows_when_it_comes_or_goes_and_not_at_every_heartbeat(store: Store) -> None:
     assert looked_at(store, "Node", document("node-a")) == {"Project/show"}
     assert looked_at(store, "Node", document("node-a")) == set()

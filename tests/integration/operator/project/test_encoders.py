@@ -11,7 +11,6 @@ import datetime as dt
 import itertools
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,12 +30,11 @@ from onair_encoder.publish.destination_kinds import KINDS
 from onair_operator import reconcile
 from onair_operator.cluster import node_leases
 from onair_operator.cluster.node_leases import LEASE_NAMESPACE
-from onair_operator.cluster.watched_kinds import NODE
 from onair_operator.cluster.world import World
 from onair_operator.encoder import connection
+from onair_operator.node import changing_nodes
 from onair_operator.node import observe as node_module
 from onair_operator.node import plan as node_plan
-from onair_operator.reconcilers import BY_KIND
 
 NAMESPACES = Api("/api/v1", "namespaces", namespaced=False)
 ADDRESSES = (f"127.1.{number // 250}.{number % 250 + 1}" for number in itertools.count())
@@ -156,13 +154,14 @@ async def test_an_encoder_that_the_operator_alone_cannot_reach_stays_on_air(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     judged: list[str] = []
-    observe = BY_KIND[NODE].observe
+    suspects = node_module.suspects
 
-    def observe_node(world: World, name: str) -> object:
-        judged.append(name)
-        return observe(world, name)
+    def noted_suspects(world: World) -> set[str]:
+        found = suspects(world)
+        judged.extend(found)
+        return found
 
-    monkeypatch.setitem(BY_KIND, NODE, replace(BY_KIND[NODE], observe=observe_node))
+    monkeypatch.setattr(changing_nodes, "suspects", noted_suspects)
     await kubelets.register("node-a")
     await kubelets.register("node-b")
     first = await kubelets.start(FIRST, "node-a")
