@@ -90,7 +90,9 @@ class QuotaPart(Part):
     pixels_per_second: Annotated[int, Field(ge=0)]
     """Width × height × frame rate of all broadcasts on air; 62208000 is 1080p30."""
     metadata_bytes: Annotated[int, Field(ge=0)]
-    """Of the `metadata` of all resources, as JSON."""
+    """Of the `metadata` of all resources: about the memory that it takes, which is more than its JSON."""
+    layout_bytes: Annotated[int, Field(ge=0)]
+    """The same of layouts with all that is in their layers."""
 
 
 class ServiceQuotaPart(QuotaPart):
@@ -113,6 +115,7 @@ class QuotaSettings(Part):
         broadcasts=500,
         pixels_per_second=31_104_000_000,
         metadata_bytes=268_435_456,
+        layout_bytes=268_435_456,
         revoked_tokens=50_000,
     )
     """Of all users of a service together."""
@@ -126,6 +129,7 @@ class QuotaSettings(Part):
         broadcasts=50,
         pixels_per_second=3_110_400_000,
         metadata_bytes=33_554_432,
+        layout_bytes=67_108_864,
     )
     """Of one user of a service, with their guests."""
 

@@ -27,7 +27,9 @@ from onair_api.writes.record_size import (
     SHOWN_WITH_COLLECTION,
     SourceUses,
     document_bytes,
-    json_bytes,
+    layout_bytes,
+    layout_spec_bytes,
+    memory_bytes,
     record_bytes,
     source_ids,
 )
@@ -52,6 +54,8 @@ COUNTED = {
     REVOKED_TOKEN: "revoked_tokens",
 }
 METADATA = "metadata_bytes"
+LAYOUTS = "layout_bytes"
+"""Of the whole specs of layouts: their layers may hold anything."""
 RECORDS = "record_bytes"
 """Of what a collection shows; that of a source again for each project that has it."""
 BACKENDS_SHARE = 2
@@ -111,6 +115,8 @@ class Quotas:
             yield
             return
         more = {COUNTED[kind]: 1, METADATA: metadata_bytes(document.get("spec") or {})}
+        if kind == LAYOUT:
+            more[LAYOUTS] = layout_spec_bytes(document.get("spec") or {})
         if kind in SHOWN_WITH_COLLECTION:
             more[RECORDS] = document_bytes(document)
         with self._reserved(_parent(kind, document), more):
@@ -141,6 +147,8 @@ class Quotas:
             yield
             return
         more = {METADATA: metadata_bytes(spec) - metadata_bytes(before.spec)}
+        if before.kind == LAYOUT:
+            more[LAYOUTS] = layout_spec_bytes(spec) - layout_bytes(before)
         if before.kind in SHOWN_WITH_COLLECTION:
             more[RECORDS] = self._record_growth(before, spec)
         if before.kind == PROJECT:
@@ -221,6 +229,8 @@ class Quotas:
             amounts[COUNTED[entry.kind]] = 1
             if size := metadata_bytes(entry.spec):
                 amounts[METADATA] = size
+            if entry.kind == LAYOUT:
+                amounts[LAYOUTS] = layout_bytes(entry)
             if entry.kind in SHOWN_WITH_COLLECTION:
                 shown = 1 + (self._uses.of(entry) if entry.kind == SOURCE else 0)
                 amounts[RECORDS] = record_bytes(entry) * shown
@@ -255,6 +265,6 @@ def collection_text(limit: int, present: int) -> str:
 
 
 def metadata_bytes(spec: JsonObject) -> int:
-    """Bytes of an object's metadata as JSON; 0 where it has none."""
+    """About what an object's metadata takes in memory; 0 where it has none."""
     metadata = spec.get("metadata")
-    return 0 if metadata in (None, {}) else json_bytes(metadata)
+    return 0 if metadata in (None, {}) else memory_bytes(metadata)

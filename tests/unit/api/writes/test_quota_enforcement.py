@@ -141,13 +141,46 @@ def test_nothing_stands_in_the_way_of_taking_less() -> None:
     refused(there.quotas.changing(entry, {"collectionId": "c", "metadata": "x" * 101}), "")
 
 
-def test_metadata_is_measured_as_json_of_any_kind() -> None:
+def test_metadata_is_measured_whatever_its_kind() -> None:
     sizes = {name: metadata_bytes({"metadata": value}) for name, value in (("none", {}), ("wide", [2**70]))}
-    assert sizes == {"none": 0, "wide": 24}
+    assert sizes == {"none": 0, "wide": 24 + 64}
     deep: list[Any] = []
     for _ in range(5000):
         deep = [deep]
     assert metadata_bytes({"metadata": deep}) == LARGEST_OBJECT
+
+
+def layout_with(data: Any) -> Document:
+    return {"projectId": "p", "layers": [{"id": "a", "type": "image", "data": data}]}
+
+
+def test_layouts_count_with_all_that_is_in_their_layers() -> None:
+    """Three kilobytes of empty arrays are counted as the hundred and thirty that they take."""
+    there = ObjectsWithQuotas({"layout_bytes": 300_000})
+    there.collection("c")
+    there.put("Project", "p", {"collectionId": "c"})
+    large = layout_with({"a": [[]] * 1000})
+    for name in ("k", "l"):
+        with there.quotas.creating("Layout", {"spec": large}):
+            layout = there.put("Layout", name, large)
+    refused(there.quotas.creating("Layout", {"spec": large}), "perUser.layoutBytes is 300000, of which 270336 are")
+    refused(there.quotas.changing(layout, layout_with({"a": [[]] * 1400})), "layoutBytes is 300000")
+    with there.quotas.creating("Layout", {"spec": layout_with({"a": 1})}):
+        pass
+    there.view.remove("Layout", "k", "Layout-k")
+    with there.quotas.creating("Layout", {"spec": large}):
+        pass
+
+
+def test_a_layout_beyond_its_quota_is_operated_and_shrinks() -> None:
+    there = ObjectsWithQuotas({"layout_bytes": 1})
+    there.collection("c")
+    there.put("Project", "p", {"collectionId": "c"})
+    layout = there.put("Layout", "l", layout_with({"a": [[]] * 1000, "x": 9}))
+    for spec in (layout_with({"a": [[]] * 1000, "x": 1234}), layout_with({"a": []})):
+        with there.quotas.changing(layout, spec):
+            pass
+    refused(there.quotas.changing(layout, layout_with({"a": [[]] * 1100, "x": 9})))
 
 
 def test_revoked_tokens_count_for_their_service_until_their_records_are_gone() -> None:
