@@ -29,8 +29,10 @@ from onair_crds.shapes import Document, JsonPatch
 log = structlog.get_logger()
 
 REQUEST_TIMEOUT_S = 10.0
-FIRST_PAGE, SMALLEST_PAGE, LARGEST_PAGE = 100, 10, 500
+FIRST_PAGE, SMALLEST_PAGE, LARGEST_PAGE = 10, 1, 500
 """Objects in one response to a list."""
+GROWTH = 2
+"""A page has at most so many times as many as the one before, which may have had none of the large ones."""
 JSON = "application/json"
 METADATA_LIST = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 PAGE_BYTES = 512 * 1024
@@ -39,7 +41,8 @@ PAGE_BYTES = 512 * 1024
 
 def next_page(limit: int, received_bytes: int) -> int:
     """How many objects to ask for, after so many came in so many bytes."""
-    return max(SMALLEST_PAGE, min(LARGEST_PAGE, limit * PAGE_BYTES // max(1, received_bytes)))
+    fitting = limit * PAGE_BYTES // max(1, received_bytes)
+    return max(SMALLEST_PAGE, min(LARGEST_PAGE, GROWTH * limit, fitting))
 
 
 class KubeClient:

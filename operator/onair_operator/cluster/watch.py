@@ -23,7 +23,7 @@ log = structlog.get_logger()
 
 WATCH_RESTARTS = Counter("onair_operator_watch_restarts_total", "How often kopf's watches were restarted.")
 LIST_CHUNK = 100
-"""Objects that kopf takes at a time when it lists: the tasks of all of them run before any other."""
+"""Objects that kopf takes at a time at most when it lists: the tasks of all of them run before any other."""
 
 
 class _EveryTask(frozenset[asyncio.Task[Any]]):

@@ -119,7 +119,19 @@ def _metadata(document: Document) -> Document:
     return {"metadata": document["metadata"]}
 
 
-TRIMS: Mapping[str, Trim] = {LAYOUT: compressed, **dict.fromkeys(METADATA_ONLY, _metadata)}
+def _without_own_metadata(document: Document) -> Document:
+    """A resource without what its owner keeps in `spec.metadata`."""
+    spec = document.get("spec")
+    if not isinstance(spec, dict) or "metadata" not in spec:
+        return document
+    return {**document, "spec": {name: part for name, part in spec.items() if name != "metadata"}}
+
+
+TRIMS: Mapping[str, Trim] = {
+    **dict.fromkeys((COLLECTION, PROJECT, SOURCE, DESTINATION), _without_own_metadata),
+    LAYOUT: compressed,
+    **dict.fromkeys(METADATA_ONLY, _metadata),
+}
 """How kinds are kept that are large, and most of the time of no use to the operator but for a part."""
 
 

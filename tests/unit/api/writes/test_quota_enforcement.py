@@ -163,7 +163,9 @@ def test_layouts_count_with_all_that_is_in_their_layers() -> None:
     for name in ("k", "l"):
         with there.quotas.creating("Layout", {"spec": large}):
             layout = there.put("Layout", name, large)
-    refused(there.quotas.creating("Layout", {"spec": large}), "perUser.layoutBytes is 300000, of which 270336 are")
+    refused(
+        there.quotas.creating("Layout", {"spec": large}), "perUser.layoutBytes is 300000, of which 270336 are"
+    )
     refused(there.quotas.changing(layout, layout_with({"a": [[]] * 1400})), "layoutBytes is 300000")
     with there.quotas.creating("Layout", {"spec": layout_with({"a": 1})}):
         pass

@@ -15,6 +15,7 @@ from kubernetes.aio.config import ConfigException
 from onair_crds.kube import client
 from onair_crds.kube.apis import PODS
 from onair_crds.kube.client import (
+    FIRST_PAGE,
     LARGEST_PAGE,
     PAGE_BYTES,
     SMALLEST_PAGE,
@@ -35,10 +36,19 @@ clusters: [{name: a, cluster: {server: "https://10.96.0.1:443"}}]
 
 def test_pages_of_large_objects_are_short_and_those_of_small_ones_long() -> None:
     assert next_page(100, PAGE_BYTES) == 100
-    assert next_page(100, 10 * PAGE_BYTES) == SMALLEST_PAGE
+    assert next_page(100, 10 * PAGE_BYTES) == 10
+    assert next_page(10, 10 * 1024 * 1024) == SMALLEST_PAGE == 1
     assert next_page(SMALLEST_PAGE, 1000 * PAGE_BYTES) == SMALLEST_PAGE
-    assert next_page(100, PAGE_BYTES // 3) == 300
+    assert next_page(200, PAGE_BYTES // 3 * 2) == 300
     assert next_page(LARGEST_PAGE, 0) == LARGEST_PAGE
+
+
+def test_a_page_is_at_most_twice_as_long_as_the_one_before() -> None:
+    """Small objects may come before large ones."""
+    limits = [FIRST_PAGE]
+    while limits[-1] < LARGEST_PAGE:
+        limits.append(next_page(limits[-1], 1000))
+    assert limits == [10, 20, 40, 80, 160, 320, 500]
 
 
 @pytest.mark.parametrize(
