@@ -13,6 +13,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.event.changes.announcer import ChangeAnnouncer
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.custom.bus import EventBus
+from onair_api.event.custom.counted_values import CountedValues
 from onair_api.event.custom.event_publisher import EventPublisher
 from onair_api.event.custom.publication import decode_publication
 from onair_api.event.custom.room_events import RoomEvents
@@ -59,8 +60,10 @@ class Events:
         self.bus: EventBus | None = None
         if settings.redis.url:
             self.bus = EventBus(settings.redis, events, buffer, delivery.deliver, delivery.lose_of)
-        redis = self.bus.redis if self.bus else None
-        self.details = EventDetails(redis, self._redis_connected, keys=settings.redis.keys)
+        keys, values = settings.redis.keys, None
+        if self.bus:
+            values = CountedValues(self.bus.redis, keys, events.redis_service_bytes)
+        self.details = EventDetails(values, self._redis_connected)
         self.announcer = ChangeAnnouncer(
             records, events.prefix, self.details, buffer, delivery.deliver, cluster.entry, delivery.lose
         )

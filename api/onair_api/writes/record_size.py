@@ -50,7 +50,7 @@ def json_bytes(value: Any) -> int:
 
 
 def memory_bytes(value: Any) -> int:
-    """About the bytes of memory that a value takes: an empty array, which is two as JSON, takes thirty times that.
+    """About the bytes of memory that a value takes: for an empty array thirty times its JSON.
 
     Commas and braces in strings count as well, as looking at each value would take much longer.
     """

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from onair_api.errors import InvalidArgument, Violation
 from onair_api.layout.layer.batch import BatchRequest
 from onair_api.layout.layer.request import LAYER_MESSAGE, NULLABLE, LayerRequest
 from onair_api.wire.encode import encode_message
+from onair_api.writes.record_size import json_bytes
 from onair_crds.contract.layers import Layer, LayersById, layers_of_spec
 from onair_crds.kube.store import Entry
 from onair_crds.runtime.steps import Steps
 from onair_crds.shapes import JsonObject
+
+MAX_BATCH_RESPONSE_BYTES = 4 * 1024 * 1024
+"""Four times what a body may take. A request of 2 kB may update large layers again and again, and the response
+to it is also its event."""
 
 
 def layer_record(entry: Entry, layer_id: str) -> JsonObject | None:
@@ -52,11 +58,23 @@ def result(layout_id: str, request: LayerRequest, layer: Layer) -> JsonObject:
 
 
 def batch_response(layout_id: str, request: BatchRequest, results: list[Layer]) -> Steps[JsonObject]:
-    """The batch response: the items of the request, in its order, with what became of their layers."""
+    """The batch response: the items of the request, in its order, with what became of their layers.
+
+    Raises:
+        InvalidArgument: it is too large.
+    """
     items: list[JsonObject] = []
+    size = 0
     for each, layer in zip(request.layers, results, strict=True):
         yield
-        items.append({each.key: result(layout_id, each, layer)})
+        record = result(layout_id, each, layer)
+        size += json_bytes(record)
+        if size > MAX_BATCH_RESPONSE_BYTES:
+            limit = f"larger than {MAX_BATCH_RESPONSE_BYTES} bytes"
+            raise InvalidArgument(
+                Violation("layers", f"the response has the whole layer for each item, and would be {limit}")
+            )
+        items.append({each.key: record})
     response = {"layers": items, "layoutId": layout_id, "requestAnimationMode": request.mode.wire}
     return with_request_metadata(response, request.metadata)
 

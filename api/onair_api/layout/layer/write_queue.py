@@ -126,15 +126,15 @@ class LayerWrites:
                 try:
                     operations = [r.operation for r in each.request.layers]
                     outcome = await done(applied(layers, operations, scene=scene))
+                    responses[each] = (
+                        result(layout.name, each.request.layers[0], outcome.results[0])
+                        if each.alone
+                        else await done(batch_response(layout.name, each.request, outcome.results))
+                    )
                 except RpcError as error:
                     responses[each] = error
                     continue
                 layers = outcome.layers
-                responses[each] = (
-                    result(layout.name, each.request.layers[0], outcome.results[0])
-                    if each.alone
-                    else await done(batch_response(layout.name, each.request, outcome.results))
-                )
             response = responses[last]
             kept = False
             if self._details and last.has_details:
@@ -143,7 +143,7 @@ class LayerWrites:
                 else:
                     key = last.request.layers[0].key if last.alone else "batch"
                     record = await done(event_record(response))
-                    kept = await self._details.keep(nonce, {key: record})
+                    kept = await self._details.keep(nonce, {key: record}, last.identity.service_id)
             note = replace(note, has_details=kept)
             return {**entry.spec, "layers": list(layers.values())}
 

@@ -48,15 +48,16 @@ class JoinIdentities:
         Raises:
             ResourceExhausted: the user is in the room too often.
         """
-        known = await self._values.get(f"{room}:of:{token}")
-        if known and not barred(known) and await self.token_of(room, known) == token:
-            return known
-        for number in range(1, most + 1):
-            identity = identities(user, number)
+        possible = [identities(user, number) for number in range(1, most + 1)]
+        # Not kept by tokens, of which a user may have any number in a day
+        tokens = await self._values.get_all([f"{room}:by:{each}" for each in possible])
+        for identity, last in zip(possible, tokens, strict=True):
+            if last == token and not barred(identity):
+                return identity
+        for identity in possible:
             if identity in present or barred(identity):
                 continue
             if await self._values.claim(f"{room}:next:{identity}", token, RESERVED_S):
-                await self._values.put(f"{room}:of:{token}", identity, REMEMBERED_S)
                 await self._values.put(f"{room}:by:{identity}", token, REMEMBERED_S)
                 # Always: the identity may have been another's
                 await self._values.put(f"{room}:lineage:{identity}", lineage or "", REMEMBERED_S)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import structlog
@@ -51,6 +51,18 @@ class KeptValues:
                 if found is not None:
                     return str(found)
         return self._remembered(key)
+
+    async def get_all(self, keys: Sequence[str]) -> list[str | None]:
+        """The values of several keys."""
+        found: list[str | None] = [None] * len(keys)
+        if self._redis is not None:
+            try:
+                found = await self._redis.mget([self._keys.room(key) for key in keys])
+            except (TimeoutError, RedisError, OSError) as error:
+                _unreachable(error)
+        return [
+            self._remembered(key) if value is None else value for key, value in zip(keys, found, strict=True)
+        ]
 
     async def put(self, key: str, value: str, life_s: int) -> None:
         self._remember(key, value, life_s)

@@ -19,6 +19,8 @@ from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
 from onair_api.event.changes.event_details import TIMEOUT_S, EventDetails
+from onair_api.event.custom.counted_values import CountedValues
+from onair_api.redis_keys import DEFAULT_KEYS
 from onair_api.settings import RedisSettings
 from onair_crds.shapes import JsonObject
 
@@ -82,8 +84,12 @@ def other(start_facade: StartFacade, redis: RedisServer) -> Iterator[FacadeThrea
 async def test_a_process_that_does_not_run_for_a_while_finds_what_redis_has_answered(redis_url: str) -> None:
     # The connection of the second one is yet to be made, which takes several steps
     async with Redis.from_url(redis_url) as writing, Redis.from_url(redis_url) as reading:
-        assert await EventDetails(writing, lambda: True).keep("busy", {"batch": {"layers": []}})
-        finding = asyncio.create_task(EventDetails(reading, lambda: True).find("busy"))
+        wrote, other = (
+            EventDetails(CountedValues(each, RedisKeys(), 10_000), lambda: True)
+            for each in (writing, reading)
+        )
+        assert await wrote.keep("busy", {"batch": {"layers": []}}, "s")
+        finding = asyncio.create_task(other.find("busy"))
         await asyncio.sleep(0)
         asyncio.get_running_loop().call_soon(time.sleep, 2 * TIMEOUT_S)
         assert await finding == {"batch": {"layers": []}}

@@ -25,6 +25,7 @@ class KeptEvents:
         self._redis, self._service = redis, service
         self._publish = redis.register_script(scripts.PUBLISH)
         self._recent = redis.register_script(scripts.RECENT)
+        self._keep = redis.register_script(scripts.KEEP)
         self.keep_s = 60
 
     def publish(self, user: str, times: int = 1, *, message: str = MESSAGE) -> int:
@@ -40,6 +41,15 @@ class KeptEvents:
                 args=["epoch", user, message, 100, self.keep_s, STREAM_BYTES, SERVICE_BYTES],
             )
         return number
+
+    def keep(self, user: str, size: int, keep_s: int = 60) -> None:
+        """Keeps a value that counts as events of this service, under the name of a user."""
+        keys = [self._stream(user), *DEFAULT_KEYS.of_a_service(self._service)]
+        self._keep(keys=keys, args=["x" * size, keep_s, SERVICE_BYTES])
+
+    def value(self, user: str) -> bytes | None:
+        found = self._redis.xrange(self._stream(user))
+        return found[0][1][b"v"] if found else None
 
     def numbers(self, user: str) -> list[int]:
         """Of the messages that are kept, oldest first."""
@@ -147,6 +157,45 @@ def test_what_has_expired_counts_no_more(kept: KeptEvents, redis_client: Redis) 
         kept.publish("anna", message="short")
     assert kept.total() == kept.size("quiet", "anna") + 2 * NOTED_BYTES
     assert len(kept.numbers("quiet")) == 1
+
+
+def test_values_count_with_the_events_of_their_service(kept: KeptEvents, redis_client: Redis) -> None:
+    quiet = [kept.publish("quiet") for _ in range(3)]
+    values = [f"value-{each}" for each in range(20)]
+    for value in values:
+        kept.keep(value, 20_000)
+        assert kept.total() <= SERVICE_BYTES
+    sizes = [len(kept.value(each) or b"") for each in values]
+    assert 3 <= sizes.count(20_000) <= 7, "those of a service take no more together than its events may"
+    assert sizes.count(0) == len(values) - sizes.count(20_000)
+    assert kept.numbers("quiet") == quiet, "who has little keeps it"
+    other = KeptEvents(redis_client, "other")
+    other.keep("value", 20_000)
+    assert other.value("value") == b"x" * 20_000, "another service has bytes of its own"
+    kept.publish("quiet")
+    assert kept.numbers("quiet")[-1] > quiet[-1], "events are published beside them"
+
+
+def test_a_value_replaces_the_one_of_its_name_and_counts_until_it_expires(
+    kept: KeptEvents, redis_client: Redis
+) -> None:
+    for size in (20_000, 10_000):
+        kept.keep("value", size, keep_s=1)
+    assert kept.value("value") == b"x" * 10_000
+    kept.publish("anna")
+    assert kept.total() == kept.size("anna", "value") + 2 * NOTED_BYTES
+    ends_s = redis_client.time()[0] + 2
+    wait_for(lambda: redis_client.time()[0] > ends_s, "the value has expired")
+    kept.publish("anna")
+    assert kept.total() == kept.size("anna") + NOTED_BYTES
+
+
+def test_what_counts_is_noted_for_as_long_as_the_longest(kept: KeptEvents, redis_client: Redis) -> None:
+    kept.keep_s = 1
+    kept.keep("value", 10_000)
+    kept.publish("anna")
+    left_s = [redis_client.ttl(each) for each in DEFAULT_KEYS.of_a_service("studio")]
+    assert min(left_s) > 50, left_s
 
 
 def test_pages_follow_each_other_and_tell_what_went_between_them(kept: KeptEvents) -> None:

@@ -96,33 +96,60 @@ def stored(nonce: str) -> StoredNote:
 async def test_what_this_replica_wrote_is_found_without_redis_once() -> None:
     details = EventDetails(None, lambda: False)
     assert not details.may_have(stored("n1"))
-    assert not await details.keep("n1", {"batch": {"layers": []}}), "no other replica finds them"
+    assert not await details.keep("n1", {"batch": {"layers": []}}, "s"), "no other replica finds them"
     assert details.may_have(stored("n1"))
     assert await details.find("n1") == {"batch": {"layers": []}}
     assert not details.may_have(stored("n1")), "nothing is left of it"
     assert await details.find("n1") is None
 
 
-class SilentRedis:
-    """Takes commands and never replies."""
+class SilentValues:
+    """Stands for a Redis that takes commands and never replies."""
 
-    async def set(self, *_: Any, **__: Any) -> None:
+    async def put(self, *_: object) -> None:
         await asyncio.Event().wait()
+
+    async def get(self, _: str) -> None: ...
 
 
 async def test_a_write_does_not_wait_for_a_redis_that_is_silent() -> None:
-    redis: Any = SilentRedis()
-    details = EventDetails(redis, lambda: True)
+    details = EventDetails(SilentValues(), lambda: True)
     async with asyncio.timeout(5):
-        assert not await details.keep("n1", {"batch": {}})
+        assert not await details.keep("n1", {"batch": {}}, "s")
     assert await details.find("n1") == {"batch": {}}
+
+
+class RecordedValues:
+    """Stands for Redis."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, tuple[str, bytes]] = {}
+        """By name the service that each counts for, and the value."""
+
+    async def put(self, name: str, value: bytes, life_s: int, service_id: str) -> None:
+        self.kept[name] = service_id, value
+
+    async def get(self, name: str) -> bytes | None:
+        return self.kept[name][1] if name in self.kept else None
+
+
+async def test_large_details_are_for_this_replica_alone() -> None:
+    values = RecordedValues()
+    details, other = (EventDetails(values, lambda: True) for _ in range(2))
+    large = {"batch": {"layers": ["x" * event_details.SHARED_BYTES]}}
+    assert not await details.keep("large", large, "s"), "so other replicas do not look for them"
+    assert await details.keep("small", {"batch": {"layers": []}}, "s")
+    assert {name: service for name, (service, _) in values.kept.items()} == {"small": "s"}
+    assert await details.find("large") == large
+    assert await other.find("small") == {"batch": {"layers": []}}
+    assert await other.find("large") is None
 
 
 async def test_what_was_not_written_is_forgotten() -> None:
     clock = SettableClock(100.0)
     details = EventDetails(None, lambda: False, clock)
     for nonce in ("refused", "never seen"):
-        await details.keep(nonce, {"update": {}})
+        await details.keep(nonce, {"update": {}}, "s")
     details.forget("refused")
     clock.now += event_details.KEEP_S - 1
     assert [nonce for nonce in ("refused", "never seen") if details.may_have(stored(nonce))] == ["never seen"]
@@ -133,7 +160,7 @@ async def test_what_was_not_written_is_forgotten() -> None:
 async def test_replicas_that_announce_a_batch_differently_agree_on_where_it_ends() -> None:
     """So a session that moves from one to the other misses nothing, and gets nothing twice."""
     details = EventDetails(None, lambda: False)
-    await details.keep("n1", {"batch": {"layers": []}})
+    await details.keep("n1", {"batch": {"layers": []}}, "s")
     wrote, other = layout_watch(details), layout_watch(EventDetails(None, lambda: False))
     for watch in (wrote, other):
         layers = [{"id": id_, "type": "text"} for id_ in ("b", "c")]
@@ -162,7 +189,7 @@ async def test_a_list_after_a_broken_watch_announces_more_than_the_batch_that_wa
     watch = layout_watch(details)
     layers: list[Document] = [{"id": "a", "type": "text", "x": 9}, {"id": "b", "type": "text"}]
     batch = {"layers": [{"create": {"id": "b"}}], "layoutId": "lay"}
-    await details.keep("n1", {"batch": batch})
+    await details.keep("n1", {"batch": batch}, "s")
     watch.announcer.listed(LAYOUT, [of_generation(3, 13, layers, RequestNote("s1", {"why": 1}, "n1"))], 20)
     await watch.arrive(2)
     first, update = watch.events
@@ -171,7 +198,7 @@ async def test_a_list_after_a_broken_watch_announces_more_than_the_batch_that_wa
     assert (layer_of(update)["x"], update.position) == (9, Position(13, 1))
     assert update.session_id is None, "the session of the batch did not do that"
     assert "requestMetadata" not in orjson.loads(update.body)
-    await details.keep("n2", {"batch": batch})
+    await details.keep("n2", {"batch": batch}, "s")
     watch.announcer.listed(LAYOUT, [of_generation(4, 14, layers[1:], RequestNote("s1", nonce="n2"))], 30)
     await watch.arrive(3)
     assert watch.events[2].name.endswith("BATCH"), "there was nothing else this time"
@@ -183,6 +210,6 @@ async def test_only_the_newest_are_remembered(monkeypatch: pytest.MonkeyPatch) -
     details = EventDetails(None, lambda: False)
     texts = {"n1": "x" * 60, "n2": "y" * 60, "n3": "larger than all that is remembered" * 4, "n4": 2**70}
     for nonce, text in texts.items():
-        await details.keep(nonce, {"update": text})
+        await details.keep(nonce, {"update": text}, "s")
     assert [nonce for nonce in texts if details.may_have(stored(nonce))] == ["n2"]
     assert await details.find("n2") == {"update": texts["n2"]}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from onair_api.auth.identity import Identity
-from onair_api.errors import NotFound
+from onair_api.errors import InvalidArgument, NotFound
 from onair_api.layout.layer.batch import BatchRequest, batch_request
 from onair_api.layout.layer.request import create_request, update_request
 from onair_api.layout.layer.write_queue import LayerWrites, WaitingRequest, next_group
@@ -108,7 +108,7 @@ class RecordingEventDetails:
         self.kept: list[tuple[str, JsonObject]] = []
         self.reachable = True
 
-    async def keep(self, nonce: str, details: JsonObject) -> bool:
+    async def keep(self, nonce: str, details: JsonObject, service_id: str) -> bool:
         if self.reachable:
             self.kept.append((nonce, details))
         return self.reachable
@@ -151,6 +151,30 @@ def test_an_error_is_its_own_requests() -> None:
         )
         assert isinstance(results[1], NotFound)
         assert [each.get("x") for each in layout.spec["layers"]] == [1, 2]
+
+    run(test)
+
+
+def test_a_batch_with_too_large_a_response_is_refused_without_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("onair_api.layout.layer.record.MAX_BATCH_RESPONSE_BYTES", 2000)
+
+    async def test() -> None:
+        layout = GatedLayoutWriter()
+        layout.may_write.set()
+        layout.spec["layers"][0]["data"] = {"text": "x" * 400}
+        writes = LayerWrites(layout, None)  # type: ignore[arg-type]
+        batches = [batch(*[{"update": {"id": "a", "x": x}}] * times) for x, times in ((1, 2), (2, 4), (3, 1))]
+        waiting = [writes.enqueue(layout.entry(), each) for each in batches]
+        small, large, last = await asyncio.gather(*waiting, return_exceptions=True)
+        assert isinstance(large, InvalidArgument)
+        assert "larger than 2000 bytes" in str(large)
+        assert [len(each["layers"]) for each in (small, last) if isinstance(each, dict)] == [2, 1]
+        assert layout.spec["layers"][0]["x"] == 3
+        with pytest.raises(InvalidArgument):
+            await writes.enqueue(layout.entry(), batches[1])
+        assert layout.spec["layers"][0]["x"] == 3, "nothing of it is applied"
 
     run(test)
 

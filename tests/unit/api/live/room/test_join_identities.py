@@ -8,7 +8,13 @@ import pytest
 from tests.support.settable_clock import SettableClock
 
 from onair_api.errors import ResourceExhausted
-from onair_api.live.room.join_identities import MOST_JOINS, MOST_WATCHING, JoinIdentities
+from onair_api.live.room.join_identities import (
+    MOST_JOINS,
+    MOST_WATCHING,
+    REMEMBERED_S,
+    RESERVED_S,
+    JoinIdentities,
+)
 from onair_api.live.room.kept_values import KeptValues
 from onair_api.settings import RedisSettings
 
@@ -39,6 +45,19 @@ def nobody(_: str) -> bool:
 async def test_a_reload_with_the_same_token_takes_its_identity_over(joins: JoinIdentities) -> None:
     assert await joins.assign(ROOM, "anna", "t1", (), nobody) == "anna"
     assert await joins.assign(ROOM, "anna", "t1", {"anna"}, nobody) == "anna"
+
+
+async def test_nothing_is_left_of_each_token() -> None:
+    """A user may have any number of them in the day for which identities are remembered."""
+    clock = SettableClock(100.0)
+    values = KeptValues(RedisSettings(), clock)
+    joins = JoinIdentities(values)
+    for number in range(20):
+        assert await joins.assign(ROOM, "anna", f"t{number}", (), nobody) == "anna"
+        clock.now += RESERVED_S
+    assert sorted(values._memory) == [f"{ROOM}:by:anna", f"{ROOM}:lineage:anna"]
+    clock.now += REMEMBERED_S - 2 * RESERVED_S
+    assert await joins.assign(ROOM, "anna", "t19", {"anna"}, nobody) == "anna", "it is known for a day"
 
 
 async def test_another_token_of_the_user_gets_the_lowest_free_number(joins: JoinIdentities) -> None:
