@@ -1,7 +1,8 @@
 """Has kopf decode what is nested more deeply than Python's decoder goes, and list large objects by few.
 
-Anybody's object may be so deep, or so large. kopf's watch of a kind would end at the first that is too deep, and
-its list never succeed; its pages have as many objects however large they are. It has no setting for either.
+Anybody's object may be so deep, or so large. kopf's watch of a kind would end at the first that is too deep,
+and its list never succeed. Its pages have as many objects however large they are. It has no setting
+for either.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def unlimited(comparisons: int) -> None:
 
 
 class EventIndex:
-    """An index of events, which are added at one end and removed at the other."""
+    """An index of events. Of one audience and target those that were added first are removed first."""
 
     def __init__(self) -> None:
         self._added = 0
@@ -54,12 +54,12 @@ class EventIndex:
                     self._scopes.setdefault((audience, scope), {})[key] = group
             group.add(self._added, event)
 
-    def remove_oldest(self, event: Event) -> None:
-        """Removes the event that was added before all others."""
+    def remove(self, event: Event) -> None:
+        """Removes an event; it takes longer if there are older ones of its audiences and target."""
         for audience in event.audiences:
             key = audience, event.target
             group = self._groups[key]
-            group.remove_oldest(event.name)
+            group.remove(event)
             if group:
                 continue
             del self._groups[key]
@@ -110,9 +110,11 @@ class _Group:
             self._matches.clear()
         events.append((number, event))
 
-    def remove_oldest(self, name: str) -> None:
+    def remove(self, event: Event) -> None:
+        name = event.name
         events = self._events[name]
-        events.popleft()
+        # By identity: an event may have been added twice
+        del events[next(place for place, (_, each) in enumerate(events) if each is event)]
         if not events:
             del self._events[name]
             del self._names[bisect_left(self._names, name)]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import OrderedDict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from onair_api.access.audiences import AudienceKey
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.event_index import Comparing, EventIndex, Numbered, unlimited
+from onair_api.event.replay.shares import Shares
 from onair_api.event.subscription import Subscription
 
 DELAY_S = 1.0
@@ -21,6 +22,23 @@ class Start(NamedTuple):
 
     position: Position
     at: float
+
+
+class Kept(NamedTuple):
+    """An event that is kept."""
+
+    number: int
+    """The how-many-th it was."""
+    at: float
+    event: Event
+
+
+class Evicted(NamedTuple):
+    """The last event that an audience lost before its time."""
+
+    position: Position
+    at: float
+    """When it was evicted."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +69,27 @@ class Found:
 class ReplayBuffer:
     """Bounded by age, number and bytes. `covers` says whether all events after a position are still there.
 
-    All times are in seconds of the monotonic clock.
+    Whoever has the most loses their oldest where there are too many: who has little keeps it. All times are in
+    seconds of the monotonic clock.
     """
 
     def __init__(self, max_age_s: float, max_events: int, max_bytes: int) -> None:
         self._max_age_s = max_age_s
         self.max_events = max_events
         self._max_bytes = max_bytes
-        self._events: deque[tuple[float, Event]] = deque()
+        self._added = 0
+        self._kept: dict[AudienceKey, deque[Kept]] = {}
+        """By owner, oldest first."""
+        self._order: deque[tuple[int, AudienceKey]] = deque()
+        """Numbers of all, oldest first, with their owners; some may be of events that were evicted."""
         self._index = EventIndex()
-        self._bytes = 0
+        self._bytes: Shares[AudienceKey] = Shares()
+        self._counts: Shares[AudienceKey] = Shares()
         self._starts: dict[str, Start] = {}
         self._evicted: dict[str, Position] = {}
+        """By source the last that is gone for everybody."""
+        self._evicted_of: OrderedDict[tuple[str, AudienceKey], Evicted] = OrderedDict()
+        """The last that is gone for an audience of a source, those that lost one most recently at the end."""
         self._last: dict[str, Position] = {}
         self._went_back: dict[str, float] = {}
         """When sources did last."""
@@ -76,20 +103,19 @@ class ReplayBuffer:
         """The source is not followed any more."""
         for each in (self._starts, self._evicted, self._last, self._went_back):
             each.pop(source, None)
+        for key in [key for key in self._evicted_of if key[0] == source]:
+            del self._evicted_of[key]
 
     def add(self, event: Event, at: float) -> None:
-        self._events.append((at, event))
-        self._bytes += event.size
-        self._index.add(event)
+        self._keep(event, at)
         self.advance(event.source, event.position)
-        while self._events and self._exceeds_bounds(at):
-            _, oldest = self._events.popleft()
-            self._bytes -= oldest.size
-            self._index.remove_oldest(oldest)
-            if oldest.source in self._starts:
-                # One that was lost may be further
-                last = self._evicted.get(oldest.source, oldest.position)
-                self._evicted[oldest.source] = max(oldest.position, last)
+        self._expire(at - self._max_age_s)
+        while self._bytes.total > self._max_bytes:
+            self._evict_oldest_of(self._bytes.largest(), at)
+        while self._counts.total > self.max_events:
+            self._evict_oldest_of(self._counts.largest(), at)
+        if len(self._order) > 2 * self._counts.total + self.max_events:
+            self._order = deque(each for each in self._order if self._is_kept(*each))
 
     def advance(self, source: str, position: Position) -> None:
         """The source got to this position, with or without an event."""
@@ -98,20 +124,21 @@ class ReplayBuffer:
 
     def lose(self, source: str, position: Position) -> None:
         """An event of the source is not kept, though somebody may have missed it."""
-        if source in self._starts:
-            self._evicted[source] = max(position, self._evicted.get(source, position))
-            self.advance(source, position)
+        self._evicted_for_all(source, position)
+        self.advance(source, position)
 
     def go_back(self, source: str, position: Position, at: float) -> None:
         """The source counts from a lower position on: whoever was there before may have missed something."""
         if source not in self._last:
             return
-        self._events = deque(each for each in self._events if each[1].source != source)
-        self._bytes = sum(event.size for _, event in self._events)
-        self._index = EventIndex()
-        for _, event in self._events:
-            self._index.add(event)
-        self._evicted.pop(source, None)
+        kept = [each for of_owner in self._kept.values() for each in of_owner]
+        if any(each.event.source == source for each in kept):
+            self._kept, self._order, self._index = {}, deque(), EventIndex()
+            self._bytes, self._counts = Shares(), Shares()
+            for each in sorted(kept, key=lambda each: each.number):
+                if each.event.source != source:
+                    self._keep(each.event, each.at)
+        self.forget(source)
         self._went_back[source] = at
         self.start(source, position, at)
 
@@ -130,14 +157,22 @@ class ReplayBuffer:
         """The latest position of a source; None if it is not followed."""
         return self._last.get(source)
 
-    def covers(self, source: str, position: Position, at: float) -> bool:
+    def covers(
+        self, source: str, position: Position, at: float, audiences: Iterable[AudienceKey] | None = None
+    ) -> bool:
         """Returns whether nothing after `position` is missing.
 
         Args:
+            audiences: whose events are asked about; None where it is everybody's.
             at: when the source was at this position and no further. A quiet source does not count up, so a
                 buffer that started after the position but before this time is complete too.
         """
         start, evicted = self._starts.get(source), self._evicted.get(source)
+        if audiences is None:
+            audiences = [audience for each, audience in self._evicted_of if each == source]
+        for audience in audiences:
+            if (lost := self._evicted_of.get((source, audience))) and lost.position > position:
+                return False
         if self.is_void(source, position, at):
             return False
         if start is None or (evicted is not None and evicted > position):
@@ -153,10 +188,62 @@ class ReplayBuffer:
         """The events that a subscription of sessions of these audiences takes."""
         return Found(self._index.find(audiences, subscription, comparing))
 
-    def _exceeds_bounds(self, now: float) -> bool:
-        oldest, _ = self._events[0]
-        return (
-            now - oldest > self._max_age_s
-            or len(self._events) > self.max_events
-            or self._bytes > self._max_bytes
-        )
+    def _keep(self, event: Event, at: float) -> None:
+        self._added += 1
+        owner = _owner(event)
+        self._kept.setdefault(owner, deque()).append(Kept(self._added, at, event))
+        self._order.append((self._added, owner))
+        self._bytes.add(owner, event.size)
+        self._counts.add(owner, 1)
+        self._index.add(event)
+
+    def _expire(self, before: float) -> None:
+        """Drops what is too old, for everybody."""
+        while self._order:
+            number, owner = self._order[0]
+            if self._is_kept(number, owner):
+                if self._kept[owner][0].at >= before:
+                    break
+                event = self._drop_oldest_of(owner)
+                self._evicted_for_all(event.source, event.position)
+            self._order.popleft()
+        while self._evicted_of:
+            (source, audience), lost = next(iter(self._evicted_of.items()))
+            if lost.at >= before:
+                break
+            del self._evicted_of[source, audience]
+            self._evicted_for_all(source, lost.position)
+
+    def _is_kept(self, number: int, owner: AudienceKey) -> bool:
+        kept = self._kept.get(owner)
+        return kept is not None and number >= kept[0].number
+
+    def _evict_oldest_of(self, owner: AudienceKey, at: float) -> None:
+        event = self._drop_oldest_of(owner)
+        if event.source not in self._starts:
+            return
+        for audience in event.audiences:
+            key = event.source, audience
+            last = self._evicted_of.pop(key, None)
+            position = max(event.position, last.position) if last else event.position
+            self._evicted_of[key] = Evicted(position, at)
+
+    def _drop_oldest_of(self, owner: AudienceKey) -> Event:
+        kept = self._kept[owner]
+        event = kept.popleft().event
+        if not kept:
+            del self._kept[owner]
+        self._bytes.add(owner, -event.size)
+        self._counts.add(owner, -1)
+        self._index.remove(event)
+        return event
+
+    def _evicted_for_all(self, source: str, position: Position) -> None:
+        if source in self._starts:
+            # One that was lost may be further
+            self._evicted[source] = max(position, self._evicted.get(source, position))
+
+
+def _owner(event: Event) -> AudienceKey:
+    """Whoever an event counts for: its first audience, the owner's if it is about what somebody owns."""
+    return event.audiences[0] if event.audiences else ()

@@ -67,10 +67,11 @@ class Replayer:
         until = time.monotonic() + self._keep_s
         return ResumedSession(closed, until, is_void=self._buffer.is_void) if closed else None
 
-    def is_complete(self, closed: ClosedSession) -> bool:
+    def is_complete(self, closed: ClosedSession, visibility: Visibility) -> bool:
         """Returns whether all events that it was not sent are still here."""
         return not closed.lost and all(
-            self._buffer.covers(source, position, closed.at) for source, position in closed.positions.items()
+            self._buffer.covers(source, position, closed.at, visibility.keys)
+            for source, position in closed.positions.items()
         )
 
     def missed(

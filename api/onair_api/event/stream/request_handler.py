@@ -122,11 +122,12 @@ class RequestHandler:
         resumed = session.resumed
         if resumed is None or resumed.until < time.monotonic():
             return
-        if not resumed.loss_reported and not self._replayer.is_complete(resumed.closed):
+        visibility = session.visibility
+        if not resumed.loss_reported and not self._replayer.is_complete(resumed.closed, visibility):
             resumed.loss_reported = True
             session.report_loss(SINCE_IT_CLOSED)
         try:
-            missed = self._replayer.missed(resumed, session.visibility, subscription)
+            missed = self._replayer.missed(resumed, visibility, subscription)
             complete = self._delivery.send_missed(session, missed)
         except TooManyEvents:
             complete = False

@@ -13,8 +13,8 @@ from onair_crds.runtime.steps import Steps
 from onair_crds.shapes import JsonObject
 
 MAX_BATCH_RESPONSE_BYTES = 4 * 1024 * 1024
-"""Four times what a body may take. A request of 2 kB may update large layers again and again, and the response
-to it is also its event."""
+"""Four times what a body may take. A request of 2 kB may update large layers again and again, and
+its response is also its event."""
 
 
 def layer_record(entry: Entry, layer_id: str) -> JsonObject | None:

@@ -52,7 +52,7 @@ def test_it_finds_what_a_look_at_each_finds(
     for each in events:
         index.add(each)
     for each in events[:removed]:
-        index.remove_oldest(each)
+        index.remove(each)
     for subscription, keys in asked:
         found = {number for part in index.find(keys, subscription) for number, _ in part}
         expected = {
@@ -62,5 +62,5 @@ def test_it_finds_what_a_look_at_each_finds(
         }
         assert found == expected
     for each in events[removed:]:
-        index.remove_oldest(each)
+        index.remove(each)
     assert not index

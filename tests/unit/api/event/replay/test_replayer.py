@@ -195,7 +195,7 @@ def test_a_loss_that_it_was_not_told_is_told_as_it_comes_back(lost: bool) -> Non
     closed = replay.closed_session(ALL, [EVERYTHING], None, ["Project"], Unsent([], lost), behind_s=0.0)
     assert closed
     fetched = ClosedSession.from_json(json.loads(json.dumps(closed.json())), closed.at)
-    assert replay.is_complete(fetched) is not lost
+    assert replay.is_complete(fetched, ALL) is not lost
 
 
 def test_a_replica_that_is_behind_keeps_the_position_of_the_one_ahead() -> None:
