@@ -100,6 +100,18 @@ def test_what_was_evicted_of_some_is_gone_for_all_once_it_is_old() -> None:
     assert len(buffer._order) == 1
 
 
+def test_what_was_too_large_to_be_kept_is_missed_for_as_long_as_anything() -> None:
+    buffer = ReplayBuffer(60, 10, 100)
+    for source in ("s", "t"):
+        buffer.start(source, Position(0), 0.0)
+    buffer.add(event_of(1, LOUD, size=101), 1.0)
+    for now in (2.0, 100.0, 200.0):
+        buffer.add(event(int(now), "t"), now)
+        assert not buffer.covers("s", Position(0), now, [LOUD])
+        assert buffer.covers("s", Position(1), now, [LOUD])
+    assert not buffer._evicted_of
+
+
 def test_little_is_kept_of_what_was_evicted() -> None:
     buffer = ReplayBuffer(60, 10, 10_000)
     buffer.start("s", Position(0), 0.0)

@@ -198,6 +198,13 @@ def test_a_loss_that_it_was_not_told_is_told_as_it_comes_back(lost: bool) -> Non
     assert replay.is_complete(fetched, ALL) is not lost
 
 
+def test_a_loss_is_told_to_those_who_see_what_was_lost() -> None:
+    replay = replayer(*(event(11 + number) for number in range(MOST_EVENTS + 1)))
+    closed = ClosedSession({"Project": Position(10)}, [EVERYTHING], time.time())
+    assert not replay.is_complete(closed, ALL)
+    assert replay.is_complete(closed, Visibility("v", (owner_key("s", "v"),), sees_layouts=True))
+
+
 def test_a_replica_that_is_behind_keeps_the_position_of_the_one_ahead() -> None:
     replay = replayer(event(11))
     ahead = ClosedSession({"Project": Position(15)}, [EVERYTHING], time.monotonic())
