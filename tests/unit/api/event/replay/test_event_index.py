@@ -36,12 +36,12 @@ def subscriptions(draw: st.DrawFn) -> Subscription:
 
 @given(
     st.lists(st.tuples(NAMES, TARGETS, KEYS), max_size=30),
-    st.integers(0, 30),
+    st.sets(st.integers(1, 30)),
     st.lists(st.tuples(subscriptions(), KEYS), max_size=5),
 )
 def test_it_finds_what_a_look_at_each_finds(
     described: list[tuple[str, Target, set[tuple[str, ...]]]],
-    removed: int,
+    removed: set[int],
     asked: list[tuple[Subscription, set[tuple[str, ...]]]],
 ) -> None:
     index = EventIndex()
@@ -51,16 +51,28 @@ def test_it_finds_what_a_look_at_each_finds(
     ]
     for each in events:
         index.add(each)
-    for each in events[:removed]:
-        index.remove(each)
+    left = {number: each for number, each in enumerate(events, 1) if number not in removed}
+    for number in sorted(removed.intersection(range(1, len(events) + 1))):
+        index.remove(events[number - 1])
     for subscription, keys in asked:
         found = {number for part in index.find(keys, subscription) for number, _ in part}
         expected = {
             number
-            for number, each in enumerate(events[removed:], removed + 1)
+            for number, each in left.items()
             if keys.intersection(each.audiences) and subscription.takes(each)
         }
         assert found == expected
-    for each in events[removed:]:
+    for each in left.values():
         index.remove(each)
     assert not index
+
+
+def test_an_event_may_be_removed_before_older_ones_of_its_name_and_target() -> None:
+    """Of two owners of a collection, one after the other, each has what came in their time."""
+    index = EventIndex()
+    events = [Event("e", b"", Target(), "s", Position(number), (AUDIENCES[0],)) for number in range(3)]
+    for each in events:
+        index.add(each)
+    index.remove(events[1])
+    (part,) = index.find({AUDIENCES[0]}, Subscription("*", Target(), Target()))
+    assert [each.position.number for _, each in part] == [0, 2]
