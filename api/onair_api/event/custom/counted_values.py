@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from redis.asyncio import Redis
 
 from onair_api.event.custom import scripts
@@ -26,5 +28,5 @@ class CountedValues:
         await self._keep(keys=keys, args=[value, life_s, self._service_bytes])
 
     async def get(self, name: str) -> bytes | None:
-        found = await self._redis.xrange(self._keys.batch(name), count=1)
+        found: Any = await self._redis.xrange(self._keys.batch(name), count=1)
         return found[0][1].get(b"v") if found else None

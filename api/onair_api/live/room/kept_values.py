@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import structlog
 from cachetools import TLRUCache
@@ -54,7 +54,7 @@ class KeptValues:
 
     async def get_all(self, keys: Sequence[str]) -> list[str | None]:
         """The values of several keys."""
-        found: list[str | None] = [None] * len(keys)
+        found: Any = [None] * len(keys)
         if self._redis is not None:
             try:
                 found = await self._redis.mget([self._keys.room(key) for key in keys])

@@ -49,7 +49,7 @@ async def test_pages_of_large_objects_are_short(
     object_bytes: int, limits: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = ListOfOneSize(object_bytes)
-    monkeypatch.setattr(kopf_json.api, "request", there.request)
+    monkeypatch.setattr("kopf._cogs.clients.api.request", there.request)
     lists = kopf_json._Lists()
     for _ in range(2):
         for page in range(len(limits)):
@@ -62,6 +62,6 @@ async def test_pages_of_large_objects_are_short(
 
 async def test_what_is_no_list_in_pages_is_asked_for_as_kopf_does(monkeypatch: pytest.MonkeyPatch) -> None:
     there = ListOfOneSize(1)
-    monkeypatch.setattr(kopf_json.api, "request", there.request)
+    monkeypatch.setattr("kopf._cogs.clients.api.request", there.request)
     assert await kopf_json._Lists().get("/api/v1") == {"items": []}
     assert there.asked == [{}]

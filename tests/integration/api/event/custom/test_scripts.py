@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -48,7 +49,7 @@ class KeptEvents:
         self._keep(keys=keys, args=["x" * size, keep_s, SERVICE_BYTES])
 
     def value(self, user: str) -> bytes | None:
-        found = self._redis.xrange(self._stream(user))
+        found: Any = self._redis.xrange(self._stream(user))
         return found[0][1][b"v"] if found else None
 
     def numbers(self, user: str) -> list[int]:
