@@ -69,7 +69,7 @@ class Found:
 class ReplayBuffer:
     """Bounded by age, number and bytes. `covers` says whether all events after a position are still there.
 
-    Whoever has the most loses their oldest where there are too many: who has little keeps it. All times are in
+    Whoever has the most loses their oldest where there are too many: who has little keeps it. Times are in
     seconds of the monotonic clock.
     """
 

@@ -84,10 +84,8 @@ def other(start_facade: StartFacade, redis: RedisServer) -> Iterator[FacadeThrea
 async def test_a_process_that_does_not_run_for_a_while_finds_what_redis_has_answered(redis_url: str) -> None:
     # The connection of the second one is yet to be made, which takes several steps
     async with Redis.from_url(redis_url) as writing, Redis.from_url(redis_url) as reading:
-        wrote, other = (
-            EventDetails(CountedValues(each, RedisKeys(), 10_000), lambda: True)
-            for each in (writing, reading)
-        )
+        values = (CountedValues(each, DEFAULT_KEYS, 10_000) for each in (writing, reading))
+        wrote, other = (EventDetails(each, lambda: True) for each in values)
         assert await wrote.keep("busy", {"batch": {"layers": []}}, "s")
         finding = asyncio.create_task(other.find("busy"))
         await asyncio.sleep(0)
