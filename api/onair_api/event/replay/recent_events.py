@@ -24,7 +24,7 @@ class Start(NamedTuple):
     at: float
 
 
-class Kept(NamedTuple):
+class KeptEvent(NamedTuple):
     """An event that is kept."""
 
     number: int
@@ -33,7 +33,7 @@ class Kept(NamedTuple):
     event: Event
 
 
-class Evicted(NamedTuple):
+class EvictedEvent(NamedTuple):
     """The last event that an audience lost before its time."""
 
     position: Position
@@ -78,7 +78,7 @@ class ReplayBuffer:
         self.max_events = max_events
         self._max_bytes = max_bytes
         self._added = 0
-        self._kept: dict[AudienceKey, deque[Kept]] = {}
+        self._kept: dict[AudienceKey, deque[KeptEvent]] = {}
         """By owner, oldest first."""
         self._order: deque[tuple[int, AudienceKey]] = deque()
         """Numbers of all, oldest first, with their owners; some may be of events that were evicted."""
@@ -88,7 +88,7 @@ class ReplayBuffer:
         self._starts: dict[str, Start] = {}
         self._evicted: dict[str, Position] = {}
         """By source the last that is gone for everybody."""
-        self._evicted_of: OrderedDict[tuple[str, AudienceKey], Evicted] = OrderedDict()
+        self._evicted_of: OrderedDict[tuple[str, AudienceKey], EvictedEvent] = OrderedDict()
         """The last that is gone for an audience of a source, those that lost one most recently at the end."""
         self._last: dict[str, Position] = {}
         self._went_back: dict[str, float] = {}
@@ -191,7 +191,7 @@ class ReplayBuffer:
     def _keep(self, event: Event, at: float) -> None:
         self._added += 1
         owner = _owner(event)
-        self._kept.setdefault(owner, deque()).append(Kept(self._added, at, event))
+        self._kept.setdefault(owner, deque()).append(KeptEvent(self._added, at, event))
         self._order.append((self._added, owner))
         self._bytes.add(owner, event.size)
         self._counts.add(owner, 1)
@@ -226,7 +226,7 @@ class ReplayBuffer:
             key = event.source, audience
             last = self._evicted_of.pop(key, None)
             position = max(event.position, last.position) if last else event.position
-            self._evicted_of[key] = Evicted(position, at)
+            self._evicted_of[key] = EvictedEvent(position, at)
 
     def _drop_oldest_of(self, owner: AudienceKey) -> Event:
         kept = self._kept[owner]

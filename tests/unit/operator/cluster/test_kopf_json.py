@@ -21,13 +21,13 @@ class ListOfOneSize:
         self.asked: list[dict[str, str]] = []
         self._object_bytes = object_bytes
 
-    async def request(self, method: str, url: str, **_: Any) -> ListPage:
+    async def request(self, method: str, url: str, **_: Any) -> PageOfOneSize:
         query = dict(parse_qsl(urlsplit(url).query))
         self.asked.append(query)
-        return ListPage(int(query.get("limit", 0)) * ["x" * self._object_bytes])
+        return PageOfOneSize(int(query.get("limit", 0)) * ["x" * self._object_bytes])
 
 
-class ListPage:
+class PageOfOneSize:
     """One response."""
 
     def __init__(self, items: list[str]) -> None:
