@@ -52,7 +52,11 @@ class View(Store):
 
     def children(self, kind: str, *key: str) -> list[Entry]:
         """All objects of a kind that belong to `key`, oldest first."""
-        found = self._indexed[kind, PARENT].get(key)
+        return self.found(kind, PARENT, *key)
+
+    def found(self, kind: str, index: str, *key: str) -> list[Entry]:
+        """All objects of a kind that an index finds by `key`, oldest first."""
+        found = self._indexed[kind, index].get(key)
         if not found:
             return []
         return sorted((e for e in found.values() if not e.deleting), key=lambda e: e.created)

@@ -41,6 +41,8 @@ STREAM = "stream"
 """The index of credentials by the hash of a stream key."""
 ROOM = "room"
 """The index of projects by the name of their room."""
+SHOWN = "shown"
+"""The index of projects by their collection and each of their sources."""
 
 
 class NamespaceRole(Enum):
@@ -132,7 +134,15 @@ def _room(project: Document) -> tuple[IndexKey, ...]:
     return ((room_name(project["metadata"]["uid"]),),)
 
 
-INDICES: dict[str, dict[str, Index]] = {CREDENTIALS: {STREAM: _stream}, PROJECT: {ROOM: _room}}
+def _shown(project: Document) -> set[IndexKey]:
+    spec = project.get("spec") or {}
+    return {(str(spec.get("collectionId")), str(each.get("sourceId"))) for each in spec.get("sources") or []}
+
+
+INDICES: dict[str, dict[str, Index]] = {
+    CREDENTIALS: {STREAM: _stream},
+    PROJECT: {ROOM: _room, SHOWN: _shown},
+}
 """Beside that by parent."""
 KINDS: Kinds = {each.kind: {PARENT: _by_parent(each), **INDICES.get(each.kind, {})} for each in WATCHED}
 """The store's kinds and their indices."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onair_api.access.target import Target
-from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
+from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT, SHOWN, SOURCE
 from onair_api.event.changes.announcement import ADD, CREATE, DELETE, REMOVE, STATE, UPDATE, Announcement
 from onair_api.event.changes.broadcast_states import broadcast_states
 from onair_api.event.changes.changed_fields import changed_paths
@@ -121,11 +121,8 @@ def _sources(before: Entry, after: Entry, target: Target, records: ProjectRecord
 
 def _projects_of(records: ProjectRecords, source: Entry, target: Target) -> tuple[str, ...]:
     """The projects that a source takes part in."""
-    return tuple(
-        project.name
-        for project in records.view.children(PROJECT, str(target.collection_id))
-        if any(each["sourceId"] == source.name for each in project.spec.get("sources") or [])
-    )
+    projects = records.view.found(PROJECT, SHOWN, str(target.collection_id), source.name)
+    return tuple(project.name for project in projects)
 
 
 def _states(

@@ -8,7 +8,7 @@ from onair_api.access.ownership import owned_collection, source_of
 from onair_api.auth.callers import Caller
 from onair_api.auth.identity import SCOPE_CREATE
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.watched_kinds import PROJECT, SOURCE
+from onair_api.cache.watched_kinds import PROJECT, SHOWN, SOURCE
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, PermissionDenied, Violation
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.source.record import SOURCE_MESSAGE, SourceRecords
@@ -129,12 +129,8 @@ class Sources:
         await self._keys.discard(entry.name for entry in entries if is_pushed(entry.spec))
 
     def _projects_with(self, source: Entry) -> list[Entry]:
-        projects = self._cluster.view.children(PROJECT, str(source.spec.get("collectionId")))
-        return [
-            project
-            for project in projects
-            if any(each["sourceId"] == source.name for each in project.spec.get("sources") or [])
-        ]
+        collection_id = str(source.spec.get("collectionId"))
+        return self._cluster.view.found(PROJECT, SHOWN, collection_id, source.name)
 
     async def _owned(self, caller: Caller, ids: Ids) -> Entry:
         await owned_collection(self._cluster, caller.identity, ids["collectionId"])

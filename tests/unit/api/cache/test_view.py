@@ -7,7 +7,7 @@ from typing import Any
 from structlog.testing import capture_logs
 
 from onair_api.cache.view import View
-from onair_api.cache.watched_kinds import PROJECT, ROOM
+from onair_api.cache.watched_kinds import PROJECT, ROOM, SHOWN
 from onair_crds.contract.rooms import room_name
 from onair_crds.kube.store import Change
 from onair_crds.shapes import Document
@@ -62,6 +62,18 @@ def test_a_project_is_found_by_its_room() -> None:
     assert [each.name for each in view.select(PROJECT, ROOM, room_name("uid-a"))] == ["a"]
     view.remove(PROJECT, "a", "uid-a")
     assert view.select(PROJECT, ROOM, room_name("uid-a")) == []
+
+
+def test_projects_are_found_by_their_sources() -> None:
+    view = View()
+    for version, (name, sources) in enumerate({"b": ["s", "t"], "a": ["s"], "c": []}.items(), 1):
+        shown = project(name, version, creationTimestamp=f"2026-01-01T00:00:0{version}Z")
+        shown["spec"]["sources"] = [{"sourceId": each} for each in sources]
+        view.put(PROJECT, shown)
+    assert [each.name for each in view.found(PROJECT, SHOWN, "c", "s")] == ["b", "a"]
+    assert view.found(PROJECT, SHOWN, "another", "s") == []
+    view.put(PROJECT, project("b", 4))
+    assert [each.name for each in view.found(PROJECT, SHOWN, "c", "s")] == ["a"]
 
 
 def test_who_cannot_follow_a_change_of_one_object_ends_nobodys_watch() -> None:
