@@ -15,7 +15,7 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.reflector import WatchTarget, relist
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
-from onair_operator.cluster.watched_kinds import FIELD_SELECTORS, METADATA_ONLY, WATCHED
+from onair_operator.cluster.watched_kinds import FIELD_SELECTORS, LARGE, METADATA_ONLY, WATCHED
 
 log = structlog.get_logger()
 
@@ -64,6 +64,8 @@ class Resync:
     async def list_all(self) -> dict[str, float]:
         """Lists everything, takes what is newer and drops what is gone.
 
+        Of large objects only metadata is listed, unless that says that something is newer or gone.
+
         Gives the kinds that the lists brought newer objects of, and when each list began.
 
         Raises:
@@ -87,7 +89,8 @@ class Resync:
                         brought[kind] = at
 
             try:
-                await relist(self._client, self._store, target, take)
+                if not (self.synced and kind in LARGE and await self._is_as_known(target)):
+                    await relist(self._client, self._store, target, take)
             except ApiError as error:
                 if not error.forbidden:
                     raise
@@ -100,6 +103,23 @@ class Resync:
         self.synced = True
         DURATION.observe(time.monotonic() - started)
         return brought
+
+    async def _is_as_known(self, target: WatchTarget) -> bool:
+        """Whether a list of metadata says of nothing that it is newer or gone."""
+        store, kind, alive = self._store, target.kind, set[str]()
+        known, version = store.version(kind), 0
+        async for page in self._client.pages(
+            target.api, target.namespace, accept=METADATA_LIST, **target.query
+        ):
+            version = int(page["metadata"]["resourceVersion"])
+            if version < known:
+                return False
+            for metadata in (each["metadata"] for each in page["items"]):
+                entry = store.entry(kind, metadata["name"])
+                if entry is None or entry.void or entry.version < int(metadata["resourceVersion"]):
+                    return False
+                alive.add(entry.uid)
+        return all(each.uid in alive or each.version > version for each in store.entries(kind))
 
     async def refresh(self, kind: str, name: str) -> None:
         """Fetches one object, as after a conflict. One that cannot be fetched stays as it is known.

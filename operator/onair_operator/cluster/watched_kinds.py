@@ -45,6 +45,9 @@ FIELD_SELECTORS = {
 METADATA_ONLY = {NODE}
 """Kinds of which no more is looked at: a Node is large, mostly by the list of its images."""
 
+LARGE = {LAYOUT}
+"""Kinds whose objects are listed again only if a list of their metadata is not as known."""
+
 BY_WATCH_ALONE = {LAYOUT}
 """Kinds of which the operator may not read one object."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ from tests.support.documents import destination_document, document
 from tests.support.waiting import until
 
 from onair_crds.kube.apis import Api
+from onair_crds.kube.client import METADATA_LIST
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
@@ -24,6 +26,7 @@ class ProjectListApiServer:
 
     def __init__(self) -> None:
         self.projects: dict[str, Document] = {}
+        self.layouts: dict[str, Document] = {}
         self.queries: dict[str, dict[str, str]] = {}
         self.accepted: dict[str, str] = {}
         self.lists = 0
@@ -41,7 +44,10 @@ class ProjectListApiServer:
             self.lists += 1
             if self.grows:
                 self.projects[f"show-{self.lists}"] = show(f"show-{self.lists}")
-        items = list(self.projects.values()) if api.plural == "projects" else []
+        named = {"projects": self.projects, "layouts": self.layouts}.get(api.plural, {})
+        items = copy.deepcopy(list(named.values()))
+        if accept == METADATA_LIST:
+            items = [{"metadata": each["metadata"]} for each in items]
         yield {"metadata": {"resourceVersion": str(self.version)}, "items": items}
 
     async def get(self, api: Api, _: str | None, name: str) -> Document:
@@ -113,6 +119,50 @@ async def test_of_nodes_the_metadata_alone_is_listed(setting: ResyncSetting) -> 
     await setting.resync.list_all()
     metadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
     assert {kind for kind, accept in setting.api.accepted.items() if accept == metadata} == {"nodes"}
+
+
+@pytest.fixture
+async def listed_layouts(setting: ResyncSetting) -> ResyncSetting:
+    """Two layouts that were listed."""
+    setting.api.layouts = {name: document(name, {"projectId": "show"}) for name in ("a", "b")}
+    await setting.resync.list_all()
+    assert setting.changed == [("a", True), ("b", True)]
+    assert setting.api.accepted["layouts"] != METADATA_LIST
+    return setting
+
+
+async def test_layouts_that_are_as_known_are_not_listed_whole_again(listed_layouts: ResyncSetting) -> None:
+    setting = listed_layouts
+    newer = document("a", {"projectId": "show"})
+    setting.watch.event("Layout", "MODIFIED", copy.deepcopy(newer))
+    setting.changes.clear()
+    for ahead in (True, False):
+        assert await setting.resync.list_all() == {}, f"the watch is ahead of the list: {ahead}"
+        assert setting.api.accepted["layouts"] == METADATA_LIST
+        assert setting.changed == []
+        setting.api.layouts["a"] = newer
+
+
+@pytest.mark.parametrize("missed", ["newer", "new", "gone", "another", "restored"])
+async def test_layouts_of_which_a_watch_missed_something_are_listed_whole(
+    listed_layouts: ResyncSetting, missed: str
+) -> None:
+    setting, layouts = listed_layouts, listed_layouts.api.layouts
+    later = document("c" if missed == "new" else "b", {"projectId": "show"})
+    if missed == "gone":
+        del layouts["b"]
+    elif missed == "restored":
+        setting.watch.event("Layout", "MODIFIED", later)
+        setting.changes.clear()
+        setting.api.version -= 1
+    else:
+        later["metadata"]["uid"] = "another" if missed == "another" else later["metadata"]["uid"]
+        layouts[later["metadata"]["name"]] = later
+    await setting.resync.list_all()
+    assert setting.api.accepted["layouts"] != METADATA_LIST
+    found = {each.name: each.version for each in setting.store.entries("Layout")}
+    assert found == {name: int(each["metadata"]["resourceVersion"]) for name, each in layouts.items()}
+    assert setting.changed
 
 
 async def test_a_watch_that_brings_what_lists_find_a_little_later_is_alive(setting: ResyncSetting) -> None:
