@@ -45,6 +45,35 @@ def test_circles_are_still_collected() -> None:
         assert circle() is None
 
 
+def _connections(count: int) -> list[weakref.ref[Circle]]:
+    """Circles that live while a full collection looks at them, as open connections do."""
+    gc.disable()
+    circles = [Circle() for _ in range(count)]
+    gc.enable()
+    gc.collect()
+    return [weakref.ref(each) for each in circles]
+
+
+def _collected(circles: list[weakref.ref[Circle]]) -> bool:
+    gc.collect()
+    return all(each() is None for each in circles)
+
+
+def test_circles_that_were_left_out_are_collected_once_they_are_many() -> None:
+    with short_collections(long_s=0.0, everything_after_s=0.0):
+        before = gc.get_freeze_count()
+        few = _connections(before // 8)
+        assert not _collected(few), "what is left out is less than half as much again"
+        more = _connections(before)
+        assert _collected(few)
+        assert not _collected(more), "what lives is left out again"
+
+
+def test_everything_is_not_looked_at_more_often_than_it_may() -> None:
+    with short_collections(long_s=0.0, everything_after_s=60.0):
+        assert not _collected(_connections(gc.get_freeze_count()))
+
+
 def test_what_survives_a_short_collection_is_looked_at_again() -> None:
     with short_collections(long_s=60.0):
         before = gc.get_freeze_count()
