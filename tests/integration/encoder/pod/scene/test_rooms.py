@@ -229,13 +229,12 @@ async def test_guests_are_seen_by_another_browser_while_the_facade_is_away(
             await until("that nobody draws", lambda pixels: not shown(pixels))
         await until("the guest, by another browser", shown)
         assert not await asyncio.to_thread(air.facade_is_ready)
-        for _ in range(HEARD_TRIES):
+        gains: list[float] = []
+        while not gains or (len(gains) < HEARD_TRIES and gains[-1] <= 0.9):
             recording = await asyncio.to_thread(view.watch, 2.0)
             end_s = recording.frames[-1].at_s
-            gain = tone_level(recording.sound(end_s - 1, end_s - 0.2), CAMERA_HZ) / PEAK
-            if gain > 0.9:
-                break
-        assert gain > 0.9, "they are heard, too"
+            gains.append(tone_level(recording.sound(end_s - 1, end_s - 0.2), CAMERA_HZ) / PEAK)
+        assert gains[-1] > 0.9, f"they are heard, too: {gains}"
         await asyncio.to_thread(air.facade.start)
         await asyncio.to_thread(wait_for, air.facade_is_ready, "the facade is ready", JOINED_S)
         recording = await asyncio.to_thread(view.watch, 4.0)
