@@ -33,8 +33,10 @@ def short_collections(
         everything_after_s: so often it is looked whether what is left out has become half as much again
             as what was found to live; if so, the next full collection looks at everything.
     """
-    began = 0.0
-    everything = False
+    gc.collect()
+    gc.freeze()
+    living, looked = gc.get_freeze_count(), time.monotonic()
+    began, everything = 0.0, False
 
     def collected(phase: str, info: dict[str, int]) -> None:
         nonlocal began, everything, living, looked
@@ -52,9 +54,6 @@ def short_collections(
             if everything:
                 living, everything = gc.get_freeze_count(), False
 
-    gc.collect()
-    gc.freeze()
-    living, looked = gc.get_freeze_count(), time.monotonic()
     # The next full one waits for a quarter of what this one looks at, which is no module any more
     gc.collect()
     thresholds = gc.get_threshold()

@@ -21,12 +21,13 @@ from tests.support.ipv6 import has_ipv6
 from tests.support.plain_http import NO_TLS
 from tests.support.waiting import wait_for
 
-from onair_api.__main__ import FULL_COLLECTION_AFTER, NOT_STARTED, connect
+from onair_api.__main__ import NOT_STARTED, connect
 from onair_api.errors import Code
 from onair_api.kubernetes_errors import rpc_error
 from onair_crds.kube.apis import CUSTOM
 from onair_crds.kube.errors import ApiError
 from onair_crds.resources.base import API_VERSION
+from onair_crds.runtime.garbage import FULL_AFTER
 from onair_crds.shapes import JsonObject
 
 
@@ -143,12 +144,12 @@ def test_the_program_serves_and_ends_in_order(program: FacadeProgram) -> None:
     assert b"Traceback" not in output
 
 
-def test_collections_of_garbage_leave_modules_out_and_no_connections(program: FacadeProgram) -> None:
+def test_collections_of_garbage_leave_modules_out(program: FacadeProgram) -> None:
     first = program.tell()
     assert first["left out"] > MODULES
-    assert first["thresholds"][2] == FULL_COLLECTION_AFTER
+    assert first["thresholds"][2] == FULL_AFTER
     assert all(program.ready() for _ in range(20))
-    assert program.tell()["left out"] <= first["left out"]
+    assert program.tell()["left out"] - first["left out"] < MODULES / 10
 
 
 def test_what_compresses_is_loaded_before_the_first_large_response(program: FacadeProgram) -> None:
