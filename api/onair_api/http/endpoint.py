@@ -94,10 +94,15 @@ async def decoded(raw: bytes, limits: LimitSettings) -> JsonObject:
         ) from None
     if not isinstance(value, dict):
         raise InvalidArgument(Violation("", "the body must be a JSON object"))
-    containers = raw.count(b"{") + raw.count(b"[")
-    if containers > limits.json_depth and await done(is_deeper_than(value, limits.json_depth)):
-        raise InvalidArgument(Violation("", f"the body is nested deeper than {limits.json_depth} levels"))
+    deepest = limits.json_depth
+    if _containers(raw, deepest + 1) > deepest and await done(is_deeper_than(value, deepest)):
+        raise InvalidArgument(Violation("", f"the body is nested deeper than {deepest} levels"))
     return value
+
+
+def _containers(raw: bytes, enough: int) -> int:
+    """How many objects and arrays JSON has at most; of each it counts as many as are enough."""
+    return sum(len(raw.split(each, enough)) - 1 for each in (b"{", b"["))
 
 
 async def read_body(request: Request, limits: LimitSettings) -> bytes:

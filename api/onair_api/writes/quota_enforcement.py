@@ -61,6 +61,7 @@ RECORDS = "record_bytes"
 BACKENDS_SHARE = 2
 """With its API key a service may revoke as many tokens again as those revoke themselves: a stolen one cannot
 use up what it takes to end it."""
+_METADATA_BYTES = "metadata bytes"
 
 
 class QuotaExceeded(ResourceExhausted):
@@ -146,7 +147,7 @@ class Quotas:
         if before.kind not in COUNTED:
             yield
             return
-        more = {METADATA: metadata_bytes(spec) - metadata_bytes(before.spec)}
+        more = {METADATA: metadata_bytes(spec) - stored_metadata_bytes(before)}
         if before.kind == LAYOUT:
             more[LAYOUTS] = layout_spec_bytes(spec) - layout_bytes(before)
         if before.kind in SHOWN_WITH_COLLECTION:
@@ -227,7 +228,7 @@ class Quotas:
         amounts: dict[str, int] = {}
         if not entry.deleting:
             amounts[COUNTED[entry.kind]] = 1
-            if size := metadata_bytes(entry.spec):
+            if size := stored_metadata_bytes(entry):
                 amounts[METADATA] = size
             if entry.kind == LAYOUT:
                 amounts[LAYOUTS] = layout_bytes(entry)
@@ -262,6 +263,14 @@ def collection_text(limit: int, present: int) -> str:
         f"the record of a collection may take {limit} bytes, where each project repeats its sources with "
         f"their metadata, of which {present} are in use"
     )
+
+
+def stored_metadata_bytes(entry: Entry) -> int:
+    """About what an object's metadata takes in memory."""
+    size: int | None = entry.records.get(_METADATA_BYTES)
+    if size is None:
+        size = entry.records[_METADATA_BYTES] = metadata_bytes(entry.spec)
+    return size
 
 
 def metadata_bytes(spec: JsonObject) -> int:

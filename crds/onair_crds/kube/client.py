@@ -22,6 +22,7 @@ from kubernetes.aio import client, config
 from onair_crds.contract.labels import PRODUCT
 from onair_crds.kube.apis import Api
 from onair_crds.kube.deep_json import loads
+from onair_crds.kube.encoded_requests import EncodedRequests, encoded
 from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
 from onair_crds.kube.proxy import proxy_of, without_password
 from onair_crds.shapes import Document, JsonPatch
@@ -80,6 +81,7 @@ class KubeClient:
             configuration.proxy, headers = without_password(proxy)
             configuration.proxy_headers = headers or configuration.proxy_headers
         api_client = client.ApiClient(configuration)
+        api_client.rest_client = EncodedRequests(configuration)
         api_client.user_agent = program
         return cls(api_client, strict=strict)
 
@@ -273,7 +275,8 @@ class KubeClient:
                 header_params=headers,
                 auth_settings=["BearerToken"],
             )
-            return await self._api.call_api(method, url, headers, body, _request_timeout=deadline)
+            content = None if body is None else encoded(body)
+            return await self._api.call_api(method, url, headers, content, _request_timeout=deadline)
         except (aiohttp.ClientError, TimeoutError, OSError, config.ConfigException) as error:
             raise ApiUnreachable(503, "ServiceUnavailable", str(error) or "no response in time") from error
 

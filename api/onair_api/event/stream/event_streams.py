@@ -28,6 +28,7 @@ from onair_api.event.stream.session import Session
 from onair_api.event.stream.token_expiry import end_at_expiry, end_revoked
 from onair_api.metrics import STREAM_SESSIONS
 from onair_api.settings import Settings
+from onair_crds.runtime.steps import in_steps
 
 log = structlog.get_logger()
 
@@ -235,21 +236,24 @@ class EventStreams:
         """Runs until cancelled: cuts stalled readers, ends streams of revoked tokens, drops idle channels."""
         while True:
             await asyncio.sleep(SWEEP_INTERVAL_S)
-            now = time.monotonic()
-            for session in self._sessions:
-                if session.resumed is not None and session.resumed.until < now:
-                    session.resumed = None
-                if session.sender.stalled_s(now) > self._settings.events.stalled_after_s:
-                    log.info("stream.stalled", session=session.id)
-                    session.sender.abort()
-                if not session.revoked and self._revoked(session.token, session.identity):
-                    session.revoked = True
-                    end_revoked(session, self.drain_s)
-                elif not session.revoked and self._lost_its_project(session):
-                    session.revoked = True
-                    end_revoked(session, 0)
+            async for session in in_steps([*self._sessions]):
+                if session in self._sessions:
+                    self._look_at(session, time.monotonic())
             if self._bus:
                 await self._bus.sweep()
+
+    def _look_at(self, session: Session, now: float) -> None:
+        if session.resumed is not None and session.resumed.until < now:
+            session.resumed = None
+        if session.sender.stalled_s(now) > self._settings.events.stalled_after_s:
+            log.info("stream.stalled", session=session.id)
+            session.sender.abort()
+        if not session.revoked and self._revoked(session.token, session.identity):
+            session.revoked = True
+            end_revoked(session, self.drain_s)
+        elif not session.revoked and self._lost_its_project(session):
+            session.revoked = True
+            end_revoked(session, 0)
 
     @property
     def drain_s(self) -> float:

@@ -64,6 +64,7 @@ class WebSocketStreams:
             connection.write_frames(final_message(refusal_of(error, token), Format.WEBSOCKET))
             await send({"type": "websocket.close", "code": CLOSE_CODE, "reason": ""})
             return
+        connection.reads_for = session.owner
         try:
             await self._requests.handle_first(session, requests_of_query(query))
             await self._handle_messages(session, connection, receive)

@@ -7,9 +7,11 @@ ASGI each copy would be framed, queued and awaited by itself.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import Any
 
 from starlette.types import Scope
+from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets import http11
 from websockets.http11 import Request
@@ -18,8 +20,12 @@ from onair_api.connection.http_connection import EXTENSION, MAX_HEAD_BYTES
 from onair_api.event.event import Event, Format
 from onair_api.event.replay.closed_session_position import Unsent
 from onair_api.event.stream.backlog import Backlog
+from onair_api.event.stream.read_turns import read_turns
 from onair_api.settings import EventSettings
+from onair_api.unexpected_errors import log_unexpected
 
+PIECE_BYTES = 4096
+"""Parsed in one turn: some thirty requests."""
 WRITE_BYTES = 65_536
 """Written at a time to a reader that fell behind."""
 # The query of a room's signalling has a token with a participant's metadata; it was bounded as any head is
@@ -34,17 +40,80 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
     on_writable: Callable[[], None] | None = None
     """Called when the peer caught up."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.reads_for: Hashable = id(self)
+        """Whose messages these are, once that is known: connections of one owner take turns as one."""
+        self._unread = bytearray()
+        self._in_turn = False
+        self._lost: tuple[Exception | None] | None = None
+        """Why the connection ended, while what the peer sent before has yet to be handled."""
+
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
+        """Parses a piece of it, and more once its messages are taken; until then nothing is received."""
+        self._unread += data
+        self._parse_on()
+        if self._unread and not self.read_paused:
+            self.read_paused = True
+            self.transport.pause_reading()
+
+    def parse_piece(self) -> bool:
+        """Parses some of what was received; whether more is to be parsed now."""
+        try:
+            return self._parse_piece()
+        except Exception as error:  # noqa: BLE001 - others have their turns after it
+            log_unexpected("stream.failed", error)
+            self._unread.clear()
+            self._in_turn = False
+            self.transport.abort()
+            return False
+
+    def _parse_piece(self) -> bool:
+        piece = bytes(self._unread[:PIECE_BYTES])
+        del self._unread[:PIECE_BYTES]
+        super().data_received(piece)
         if self.conn.handshake_exc and not self.handshake_initiated:
             # What the library says of a request that it cannot read, and uvicorn does not send
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.transport.close()
+        if self.transport.is_closing() and not self._lost:
+            self._unread.clear()
+        self._in_turn = bool(self._unread) and (self.close_sent or self.queue.empty())
+        if not self._in_turn:
+            self._read_on()
+        return self._in_turn
+
+    def _parse_on(self) -> None:
+        if self._unread and not self._in_turn:
+            self._in_turn = True
+            read_turns().add(self)
+
+    def _read_on(self) -> None:
+        """Receives again once all is parsed and taken; of a connection that has ended, its end."""
+        if self._unread:
+            return
+        if self._lost:
+            self._end(*self._lost)
+        elif self.read_paused and self.queue.empty() and not self.transport.is_closing():
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    async def receive(self) -> ASGIReceiveEvent:
+        message = await self.queue.get()
+        if self.queue.empty():
+            self._parse_on()
+            self._read_on()
+        return message
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
         if scope := getattr(self, "scope", None):
             scope["extensions"][EXTENSION] = self
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        if self.close_sent:
+            self._parse_on()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -64,7 +133,24 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
             super().keepalive_timeout()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Ends the connection, once what the peer sent before is handled."""
+        if self._unread and self.handshake_initiated and not self.close_sent:
+            self.stop_keepalive()
+            self._lost, self.read_paused = (exc,), True
+            if self.queue.empty():
+                self._parse_on()
+        else:
+            self._end(exc)
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        super().on_task_complete(task)
+        if self._lost:  # nobody takes what is left
+            self._end(*self._lost)
+
+    def _end(self, exc: Exception | None) -> None:
         """Drops what has come of a message: the parser is in a circle, which is freed much later."""
+        self._lost = None
+        self._unread.clear()
         super().connection_lost(exc)
         self.conn.reader.discard()
         self.frames.clear()

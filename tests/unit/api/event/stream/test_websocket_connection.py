@@ -15,6 +15,20 @@ from uvicorn.server import ServerState
 from onair_api.event.stream.websocket_connection import WebSocketConnection, WebSocketSender
 from onair_api.settings import EventSettings
 
+MANY = 200
+"""Messages in one read: several pieces."""
+UPGRADE = b"\r\n".join(
+    [
+        *(b"GET /event/v2/stream HTTP/1.1", b"Host: onair", b"Connection: Upgrade", b"Upgrade: websocket"),
+        *(b"Sec-WebSocket-Version: 13", b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", b"", b""),
+    ]
+)
+
+
+def frame(message: bytes) -> bytes:
+    """A short text message of a client, masked with zeros."""
+    return b"\x81" + bytes([0x80 | len(message)]) + b"\0\0\0\0" + message
+
 
 class WrittenConnection(WebSocketConnection):
     """One without a transport: what is written is kept."""
@@ -32,17 +46,73 @@ async def no_application(scope: object, receive: object, send: object) -> None:
 class MadeConnection(WebSocketConnection):
     """One as uvicorn makes it, whose transport ends nothing."""
 
-    def __init__(self) -> None:
-        super().__init__(Config(no_application, log_level="warning"), ServerState(), {})
+    def __init__(self, application: Any = no_application) -> None:
+        super().__init__(Config(application, log_level="warning"), ServerState(), {})
         self.transport_closed = False
+        self.is_reading = True
 
         def close() -> None:
             self.transport_closed = True
 
+        def pause_reading() -> None:
+            assert self.is_reading
+            self.is_reading = False
+
+        def resume_reading() -> None:
+            assert not self.is_reading
+            assert not self.transport_closed
+            self.is_reading = True
+
         self.connections.add(self)
         self.transport: Any = SimpleNamespace(
-            write=lambda _: None, close=close, is_closing=lambda: self.transport_closed
+            write=lambda _: None,
+            close=close,
+            abort=close,
+            is_closing=lambda: self.transport_closed,
+            pause_reading=pause_reading,
+            resume_reading=resume_reading,
         )
+
+    def lose(self) -> None:
+        """As a transport does whose peer has gone."""
+        self.transport_closed = True
+        self.connection_lost(None)
+
+
+class Taker:
+    """An application that takes messages one at a time, each once it is let."""
+
+    def __init__(self, taken_at_most: float = float("inf")) -> None:
+        self.taken: list[str] = []
+        self.may_take = asyncio.Semaphore(0)
+        self.ended = False
+        self._most = taken_at_most
+
+    async def __call__(self, scope: object, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        while len(self.taken) < self._most:
+            await self.may_take.acquire()
+            message = await receive()
+            if message["type"] == "websocket.disconnect":
+                self.ended = True
+                return
+            self.taken.append(message["text"])
+
+
+async def opened(application: Taker) -> MadeConnection:
+    connection = MadeConnection(application)
+    connection.data_received(UPGRADE)
+    await until(lambda: connection.handshake_complete)
+    return connection
+
+
+def numbered(count: int) -> list[str]:
+    return [f"{number:0100}" for number in range(count)]
+
+
+def frames_of(messages: list[str]) -> bytes:
+    return b"".join(frame(each.encode()) for each in messages)
 
 
 @pytest.fixture
@@ -91,3 +161,70 @@ async def test_of_a_connection_that_is_lost_no_part_of_a_message_is_kept() -> No
     assert not connection.conn.reader.buffer
     assert not connection.frames
     assert (await connection.queue.get())["type"] == "websocket.disconnect"
+
+
+async def test_no_more_is_parsed_at_once_than_a_piece_and_all_is_taken_in_order() -> None:
+    taker = Taker()
+    connection = await opened(taker)
+    connection.data_received(frames_of(numbered(MANY)))
+    assert 0 < connection.queue.qsize() < MANY / 4
+    assert not connection.is_reading
+    for _ in range(MANY):
+        taker.may_take.release()
+    await until(lambda: len(taker.taken) == MANY)
+    assert taker.taken == numbered(MANY)
+    await until(lambda: connection.is_reading)
+
+
+async def test_nothing_is_received_while_a_message_is_not_taken() -> None:
+    taker = Taker()
+    connection = await opened(taker)
+    connection.data_received(frames_of(numbered(1)))
+    assert not connection.is_reading
+    taker.may_take.release()
+    await until(lambda: connection.is_reading)
+
+
+async def test_a_message_that_comes_in_parts_is_read_on() -> None:
+    taker = Taker()
+    connection = await opened(taker)
+    whole = frames_of(numbered(MANY))
+    for _ in range(MANY):
+        taker.may_take.release()
+    for at in range(0, len(whole), 700):
+        connection.data_received(whole[at : at + 700])
+        await until(lambda: connection.is_reading)
+    await until(lambda: len(taker.taken) == MANY)
+    assert taker.taken == numbered(MANY)
+
+
+async def test_what_was_sent_before_the_end_is_handled_before_it() -> None:
+    taker = Taker()
+    connection = await opened(taker)
+    connection.data_received(frames_of(numbered(MANY)))
+    connection.lose()
+    assert connection in connection.connections
+    for _ in range(MANY + 1):
+        taker.may_take.release()
+    await until(lambda: taker.ended)
+    assert taker.taken == numbered(MANY)
+    assert connection not in connection.connections
+
+
+async def test_a_connection_whose_rest_nobody_takes_ends() -> None:
+    taker = Taker(taken_at_most=1)
+    connection = await opened(taker)
+    connection.data_received(frames_of(numbered(MANY)))
+    connection.lose()
+    taker.may_take.release()
+    await until(lambda: connection not in connection.connections)
+
+
+async def test_what_comes_after_our_close_is_read_to_the_end_of_the_peers() -> None:
+    taker = Taker()
+    connection = await opened(taker)
+    connection.data_received(frames_of(numbered(MANY)) + b"\x88\x82\0\0\0\0\x03\xe8")
+    await connection.send({"type": "websocket.close", "code": 1000, "reason": ""})
+    assert connection.close_timer
+    await until(lambda: connection.transport_closed)
+    assert connection.close_timer is None, "it did not have to be waited for"
