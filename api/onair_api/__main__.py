@@ -35,8 +35,6 @@ log = structlog.get_logger()
 NOT_STARTED = 3
 """Exit code of a server that could not begin, as uvicorn's own is."""
 CONNECTIONS_POLL_S = 0.02
-LONG_COLLECTION_S = 0.003
-"""Of garbage. A full one takes 0.1 s where a thousand streams are open, and 0.3 s beside large layouts."""
 
 
 class Server(uvicorn.Server):
@@ -149,7 +147,7 @@ async def run(settings: Settings) -> None:
             release=settings.release_namespace,
         )
         made = server(settings, client)
-        with short_collections(LONG_COLLECTION_S):
+        with short_collections():
             await made.serve()
 
 

@@ -23,7 +23,8 @@ class EncodedRequests(rest.RESTClientObject):
         _request_timeout: Any = None,
     ) -> Any:
         if not isinstance(body, bytes):
-            return await super().request(method, url, headers, body, post_params, _request_timeout)
+            library: Any = super()
+            return await library.request(method, url, headers, body, post_params, _request_timeout)
         if self.pool_manager is None:
             self.pool_manager = self._create_pool_manager()
         options = {"proxy": self.proxy, "proxy_headers": self.proxy_headers}

@@ -236,22 +236,32 @@ class EventStreams:
         """Runs until cancelled: cuts stalled readers, ends streams of revoked tokens, drops idle channels."""
         while True:
             await asyncio.sleep(SWEEP_INTERVAL_S)
+            revoked: dict[str, bool] = {}
             async for session in in_steps([*self._sessions]):
                 if session in self._sessions:
-                    self._look_at(session, time.monotonic())
+                    self._look_at(session, time.monotonic(), revoked)
             if self._bus:
                 await self._bus.sweep()
 
-    def _look_at(self, session: Session, now: float) -> None:
+    def _look_at(self, session: Session, now: float, revoked: dict[str, bool]) -> None:
+        """Ends a stream that is not to go on.
+
+        Args:
+            revoked: whether tokens are, as far as this sweep has looked.
+        """
         if session.resumed is not None and session.resumed.until < now:
             session.resumed = None
         if session.sender.stalled_s(now) > self._settings.events.stalled_after_s:
             log.info("stream.stalled", session=session.id)
             session.sender.abort()
-        if not session.revoked and self._revoked(session.token, session.identity):
+        if session.revoked:
+            return
+        if (is_revoked := revoked.get(session.token)) is None:
+            is_revoked = revoked[session.token] = self._revoked(session.token, session.identity)
+        if is_revoked:
             session.revoked = True
             end_revoked(session, self.drain_s)
-        elif not session.revoked and self._lost_its_project(session):
+        elif self._lost_its_project(session):
             session.revoked = True
             end_revoked(session, 0)
 
