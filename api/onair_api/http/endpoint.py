@@ -17,6 +17,7 @@ from onair_api.http.unknown_fields import Known, unknown_fields, warning_of
 from onair_api.operation import AnyOperation
 from onair_api.settings import LimitSettings
 from onair_api.wire.depth import is_deeper_than
+from onair_api.wire.occurrences import count_up_to
 from onair_crds.runtime.steps import at_once, done
 from onair_crds.shapes import JsonObject
 
@@ -95,14 +96,10 @@ async def decoded(raw: bytes, limits: LimitSettings) -> JsonObject:
     if not isinstance(value, dict):
         raise InvalidArgument(Violation("", "the body must be a JSON object"))
     deepest = limits.json_depth
-    if _containers(raw, deepest + 1) > deepest and await done(is_deeper_than(value, deepest)):
+    containers = sum(count_up_to(raw, each, deepest + 1) for each in (b"{", b"["))
+    if containers > deepest and await done(is_deeper_than(value, deepest)):
         raise InvalidArgument(Violation("", f"the body is nested deeper than {deepest} levels"))
     return value
-
-
-def _containers(raw: bytes, enough: int) -> int:
-    """How many objects and arrays JSON has at most; of each it counts as many as are enough."""
-    return sum(len(raw.split(each, enough)) - 1 for each in (b"{", b"["))
 
 
 async def read_body(request: Request, limits: LimitSettings) -> bytes:

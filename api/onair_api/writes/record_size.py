@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, GUEST_CODE, PROJECT, SOURCE
+from onair_api.wire.occurrences import count
 from onair_crds.kube.store import Change, Entry
 from onair_crds.shapes import Document, JsonObject
 
@@ -57,7 +58,7 @@ def memory_bytes(value: Any) -> int:
     text = _json(value)
     if text is None:
         return LARGEST_OBJECT
-    return len(text) + VALUE_BYTES * sum(map(text.count, (b"[", b"{", b",")))
+    return len(text) + VALUE_BYTES * sum(count(text, each) for each in (b"[", b"{", b","))
 
 
 def layout_bytes(entry: Entry) -> int:
