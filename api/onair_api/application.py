@@ -175,7 +175,6 @@ def _room_server(settings: Settings, client: KubeClient) -> RoomServer | None:
 def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        compression.load()
         services.events.start()
         services.cluster.start()
         metrics, metrics_port = ProbeServer(), services.settings.listen.metrics_port

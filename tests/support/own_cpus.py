@@ -52,8 +52,12 @@ def _below(pid: int) -> dict[int, str]:
 
 
 def _set(pid: int, cpus: list[int], *, in_time: bool) -> None:
-    policy, priority = (os.SCHED_RR, 1) if in_time else (os.SCHED_OTHER, 0)
     for thread in Path(f"/proc/{pid}/task").glob("*"):
+        number = int(thread.name)
         with contextlib.suppress(OSError):  # it has ended, or this is not permitted
-            os.sched_setaffinity(int(thread.name), cpus)
-            os.sched_setscheduler(int(thread.name), policy, os.sched_param(priority))
+            os.sched_setaffinity(number, cpus)
+            # One that yields to the others of its program does so with a computer of its own, too
+            if in_time and os.getpriority(os.PRIO_PROCESS, number) <= 0:
+                os.sched_setscheduler(number, os.SCHED_RR, os.sched_param(1))
+            elif os.sched_getscheduler(number) == os.SCHED_RR:
+                os.sched_setscheduler(number, os.SCHED_OTHER, os.sched_param(0))

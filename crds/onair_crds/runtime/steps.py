@@ -1,7 +1,7 @@
 """Gives way to what else waits for the event loop, in work on thousands of items.
 
-Work that is done for somebody shares a pace with all that is done for them: one step of it is taken in a
-round of the event loop. So others wait for as long whether one such work is under way for them or a hundred.
+Work that is done for somebody shares a pace with all that is done for them, and paces take turns: so others
+wait for as long whether one such work is under way for them or a hundred.
 """
 
 from __future__ import annotations
@@ -12,46 +12,88 @@ from collections import deque
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator
 from contextvars import ContextVar
 from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
 
 Steps = Generator[None, None, T]
 """Work that stops wherever others may have their turn, and has its result at the end."""
 
-STEP_S = 0.002
+STEP_S = 0.0005
 """For which such work may hold the event loop; one item may take longer."""
+IDLE_S = 0.000_015
+"""A round of the event loop that took less had nothing else to do."""
+LATEST_S = 0.002
+"""A step is taken at the latest this long after the last one, whatever else there is to do."""
+
+
+class _Turns:
+    """Gives steps to those who wait, one after another, in rounds in which the event loop has nothing else.
+
+    What is served in several short rounds, as most requests are, waits for no step between two of them.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[SharedPace, None] = {}
+        self._running = self._stepping = False
+        self._looked = self._stepped = 0.0
+
+    def add(self, pace: SharedPace) -> None:
+        self._waiting.setdefault(pace)
+        if not self._running:
+            self._running = True
+            asyncio.get_running_loop().call_soon(self._round)
+
+    def _round(self) -> None:
+        now = time.monotonic()
+        if self._stepping:
+            self._stepping, self._stepped = False, now
+        elif now - self._looked < IDLE_S or now - self._stepped > LATEST_S:
+            self._step()
+        self._running = self._stepping or bool(self._waiting)
+        if self._running:
+            asyncio.get_running_loop().call_soon(self._round)
+        self._looked = time.monotonic()
+
+    def _step(self) -> None:
+        while self._waiting and not self._stepping:
+            pace = next(iter(self._waiting))
+            del self._waiting[pace]
+            self._stepping = pace.go_on()
+            if pace.busy:
+                self._waiting[pace] = None
+
+
+_TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, _Turns] = WeakKeyDictionary()
 
 
 class SharedPace:
-    """Lets one of those who wait go on in each round of the event loop."""
+    """Lets those who wait go on one after another, in turn with those of other paces."""
 
     def __init__(self) -> None:
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._passing = False
 
     async def turn(self) -> None:
         """Waits for the next turn."""
         loop = asyncio.get_running_loop()
         mine = loop.create_future()
         self._waiting.append(mine)
-        if not self._passing:
-            self._passing = True
-            loop.call_soon(self._pass)
+        _TURNS.setdefault(loop, _Turns()).add(self)
         await mine
 
     @property
     def busy(self) -> bool:
         """Whether somebody waits."""
-        return self._passing
+        return bool(self._waiting)
 
-    def _pass(self) -> None:
-        while self._waiting and self._waiting[0].done():  # cancelled meanwhile
-            self._waiting.popleft()
-        if self._waiting:
-            self._waiting.popleft().set_result(None)
-        self._passing = bool(self._waiting)
-        if self._passing:
-            asyncio.get_running_loop().call_soon(self._pass)
+    def go_on(self) -> bool:
+        """Gives a turn to who has waited longest; whether anybody has."""
+        while self._waiting:
+            first = self._waiting.popleft()
+            if not first.done():  # cancelled meanwhile
+                first.set_result(None)
+                return True
+        return False
 
 
 PACE: ContextVar[SharedPace | None] = ContextVar("pace", default=None)

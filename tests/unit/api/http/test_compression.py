@@ -10,7 +10,6 @@ import asyncio, sys
 from onair_api.http import compression
 
 async def main():
-    compression.load()
     before = set(sys.modules)
     async def send(message):
         pass

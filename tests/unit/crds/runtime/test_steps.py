@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 
 import pytest
@@ -43,7 +44,7 @@ async def test_an_error_ends_it() -> None:
         await done(failing())
 
 
-async def test_works_of_one_pace_take_a_step_together_in_a_round_and_others_do_not_wait_for_them(
+async def test_works_of_one_pace_take_a_step_together_in_turn_with_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(steps, "STEP_S", -1.0)
@@ -68,10 +69,36 @@ async def test_works_of_one_pace_take_a_step_together_in_a_round_and_others_do_n
         rounds += 1
     in_round = Counter(at for at, name in taken if at > begun and name.startswith("hostile"))
     assert max(in_round.values()) == 1
-    assert rounds < 40, "it waited for no work of others"
+    assert in_round.total() <= 11, "one before each of its own"
     await asyncio.gather(*tasks)
     assert len(taken) == 21 * 10
     assert not hostile.busy
+
+
+@pytest.mark.parametrize(("latest_s", "fewest", "most"), [(60.0, 0, 1), (0.0, 10, 100)])
+async def test_no_step_is_taken_while_others_are_served_unless_it_is_late(
+    monkeypatch: pytest.MonkeyPatch, latest_s: float, fewest: int, most: int
+) -> None:
+    monkeypatch.setattr(steps, "STEP_S", -1.0)
+    monkeypatch.setattr(steps, "LATEST_S", latest_s)
+    PACE.set(SharedPace())
+    taken: list[int] = []
+
+    def work() -> Steps[None]:
+        for at in range(100):
+            taken.append(at)
+            yield
+
+    await done(squares(3))
+    paced = asyncio.create_task(done(work()))
+    for _ in range(50):
+        ends = time.monotonic() + 2 * steps.IDLE_S
+        while time.monotonic() < ends:
+            pass
+        await asyncio.sleep(0)
+    assert fewest <= len(taken) - 1 <= most
+    await paced
+    assert len(taken) == 100, "once nobody else is served, all are"
 
 
 async def test_work_that_is_given_up_keeps_nobody_of_its_pace(
