@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -54,8 +55,9 @@ class _Responder(GZipResponder):
 
 def _yield_to_others() -> None:
     """Leaves the core to threads that want it, of this process and of others."""
-    os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-    os.nice(NICE)
+    with contextlib.suppress(OSError):  # a sandbox may not permit it
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+        os.nice(NICE)
 
 
 def _accepts_gzip(scope: Scope) -> bool:

@@ -24,7 +24,7 @@ from onair_crds.kube.apis import Api
 from onair_crds.kube.deep_json import loads
 from onair_crds.kube.encoded_requests import EncodedRequests, encoded
 from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
-from onair_crds.kube.lines import Lines
+from onair_crds.kube.line_splitter import LineSplitter
 from onair_crds.kube.proxy import proxy_of, without_password
 from onair_crds.shapes import Document, JsonPatch
 
@@ -216,7 +216,7 @@ class KubeClient:
         try:
             if response.status >= 400:
                 raise _error(response.status, await response.read())
-            lines = Lines()  # aiohttp refuses those above 128 KiB, and a resource may have 1.5 MiB
+            lines = LineSplitter()  # aiohttp refuses those above 128 KiB, and a resource may have 1.5 MiB
             async for chunk in response.response.content.iter_any():
                 for line in lines.ended_by(chunk):
                     yield _event(line)

@@ -109,14 +109,8 @@ async def in_steps(items: Iterable[T]) -> AsyncIterator[T]:
     for item in items:
         yield item
         if time.monotonic() - began > STEP_S:
-            await next_turn()
+            await (pace.turn() if pace else asyncio.sleep(0))
             began = time.monotonic()
-
-
-async def next_turn() -> None:
-    """Gives others their turn between two parts of a work that each take several milliseconds at most."""
-    pace = PACE.get()
-    await (pace.turn() if pace else asyncio.sleep(0))
 
 
 def at_once(work: Steps[T]) -> T:

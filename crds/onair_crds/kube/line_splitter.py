@@ -7,7 +7,7 @@ from collections.abc import Iterator
 END = b"\n"
 
 
-class Lines:
+class LineSplitter:
     """Keeps the pieces of the line that has not ended yet; they are joined once."""
 
     def __init__(self) -> None:
