@@ -102,6 +102,8 @@ class HttpConnection(HttpToolsProtocol):
         self._stop_timers()
         self.idle.closed(self)
         super().handle_websocket_upgrade()
+        # Each has the other; it is in use until this returns
+        self.loop.call_soon(setattr, self, "parser", None)
 
     def _offers_another_protocol(self) -> bool:
         """Whether it could be answered by another protocol than WebSocket; it need not be (RFC 9110, 7.8)."""

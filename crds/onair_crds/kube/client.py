@@ -57,6 +57,7 @@ class KubeClient:
                 are omitted without a word.
         """
         self._api = api_client
+        api_client.rest_client = EncodedRequests(api_client.configuration)
         self._of_writes = {"fieldValidation": "Strict"} if strict else None
 
     @classmethod
@@ -82,7 +83,6 @@ class KubeClient:
             configuration.proxy, headers = without_password(proxy)
             configuration.proxy_headers = headers or configuration.proxy_headers
         api_client = client.ApiClient(configuration)
-        api_client.rest_client = EncodedRequests(configuration)
         api_client.user_agent = program
         return cls(api_client, strict=strict)
 

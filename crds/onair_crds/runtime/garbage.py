@@ -2,8 +2,8 @@
 
 A full collection looks at every container that lives: 0.2 s for the documents of 20,000 resources, in
 which the event loop stands still. What has survived one that took long is left out of later ones. It is
-still freed when nothing refers to it, unless it is part of a circle by then, which documents are not, and
-open connections are: if much more has been left out after an hour, one collection looks at everything.
+still freed when nothing refers to it, unless it is part of a circle by then, which neither documents nor
+connections that have ended are. If much more has been left out after a minute, one looks at everything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 LONG_S = 0.001
 THRESHOLDS = (700, 2, 2)
 """Of the three generations: a middle collection looks at 2,000 objects, a full one at 4,000 more."""
-EVERYTHING_AFTER_S = 3600.0
+EVERYTHING_AFTER_S = 60.0
 GROWTH = 1.5
 
 

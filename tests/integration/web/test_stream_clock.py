@@ -71,3 +71,10 @@ async def test_what_was_late_for_less_than_a_second_changes_nothing(chromium: st
 async def test_a_clock_that_was_set_later_comes_back_once_media_do(chromium: str) -> None:
     found = await bases_ms(chromium, [20] * 300 + [75] * 300 + [20] * 1000, 10)
     assert found[-1] == pytest.approx(75 - 4 * 10, abs=1)
+
+
+async def test_a_burst_that_waited_sets_nothing(chromium: str) -> None:
+    """What came of a second and a half at once, at the end of a second, and all in time since."""
+    lags = [20.0] * 245 + [20 + 10.0 * left for left in range(145, 0, -1)] + [20.0] * 300
+    found = await bases_ms(chromium, lags, 10)
+    assert found == pytest.approx([20] * len(found))

@@ -71,6 +71,7 @@ class WebSocketStreams:
         finally:
             connection.on_writable = None
             await self._streams.close(session)
+            sender.loss_message = bytes  # which is a method of the session, that has the sender
 
     async def _open(self, token: str, session_id: str | None, sender: WebSocketSender) -> Session:
         try:

@@ -26,6 +26,8 @@ from onair_api.unexpected_errors import log_unexpected
 
 PIECE_BYTES = 4096
 """Parsed in one turn: some thirty requests."""
+LOST = 1005
+"""The code of a connection that ended without any."""
 WRITE_BYTES = 65_536
 """Written at a time to a reader that fell behind."""
 # The query of a room's signalling has a token with a participant's metadata; it was bounded as any head is
@@ -46,8 +48,9 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         """Whose messages these are, once that is known: connections of one owner take turns as one."""
         self._unread = bytearray()
         self._in_turn = False
-        self._lost: tuple[Exception | None] | None = None
-        """Why the connection ended, while what the peer sent before has yet to be handled."""
+        self._owes_end = False
+        """Whether the application has yet to learn that the connection has ended: after what came before."""
+        self._served = False
 
     def data_received(self, data: bytes) -> None:
         """Parses a piece of it, and more once its messages are taken; until then nothing is received."""
@@ -66,6 +69,7 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
             self._unread.clear()
             self._in_turn = False
             self.transport.abort()
+            self._read_on()
             return False
 
     def _parse_piece(self) -> bool:
@@ -76,8 +80,8 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
             # What the library says of a request that it cannot read, and uvicorn does not send
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.transport.close()
-        if self.transport.is_closing() and not self._lost:
-            self._unread.clear()
+        if self.transport.is_closing() and (self.close_sent or self.conn.close_sent or self._served):
+            self._unread.clear()  # nobody takes it
         self._in_turn = bool(self._unread) and (self.close_sent or self.queue.empty())
         if not self._in_turn:
             self._read_on()
@@ -92,9 +96,11 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         """Receives again once all is parsed and taken; of a connection that has ended, its end."""
         if self._unread:
             return
-        if self._lost:
-            self._end(*self._lost)
-        elif self.read_paused and self.queue.empty() and not self.transport.is_closing():
+        if self._owes_end:
+            self._owes_end = False
+            self._forget()
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": LOST})
+        elif self.read_paused and not self.transport.is_closing() and (self.close_sent or self.queue.empty()):
             self.read_paused = False
             self.transport.resume_reading()
 
@@ -133,27 +139,39 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
             super().keepalive_timeout()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Ends the connection, once what the peer sent before is handled."""
-        if self._unread and self.handshake_initiated and not self.close_sent:
-            self.stop_keepalive()
-            self._lost, self.read_paused = (exc,), True
-            if self.queue.empty():
-                self._parse_on()
-        else:
-            self._end(exc)
+        """Ends the connection; the application learns of it once it has taken what the peer sent before."""
+        queue = self.queue
+        self._owes_end = bool(self._unread) and not (self.close_sent or self._served)
+        if self._owes_end:
+            self.queue = asyncio.Queue()
+        super().connection_lost(exc)
+        self.queue, self.read_paused = queue, True
+        if not self._owes_end:
+            self._unread.clear()
+            self._forget()
+        elif queue.empty():
+            self._parse_on()
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
         super().on_task_complete(task)
-        if self._lost:  # nobody takes what is left
-            self._end(*self._lost)
-
-    def _end(self, exc: Exception | None) -> None:
-        """Drops what has come of a message: the parser is in a circle, which is freed much later."""
-        self._lost = None
+        self._served, self._owes_end = True, False
         self._unread.clear()
-        super().connection_lost(exc)
+
+    def handle_ping(self) -> None:
+        """Replies, unless the peer reads nothing: replies would wait in memory without end."""
+        if self.can_write and not self.transport.is_closing():
+            super().handle_ping()
+        else:
+            self.conn.data_to_send()
+
+    def _forget(self) -> None:
+        """Drops what has come of a message, and what refers back: circles are freed much later."""
         self.conn.reader.discard()
         self.frames.clear()
+        self.conn.parser.close()
+        self.conn.parser = iter(lambda: None, 0)  # type: ignore[assignment]
+        if scope := getattr(self, "scope", None):
+            scope["extensions"].pop(EXTENSION, None)
 
     @property
     def is_open(self) -> bool:

@@ -5,6 +5,7 @@ const CLOCK_STEP_MS = 100;      // a clock that is further off is set, a nearer 
 const SLEW = 0.004;             // by so much of the time that has passed, however many records there were
 const WINDOW_S = 5, LATE_WINDOW_S = 1;
 const LATE = 0.5, LATE_MS = 20; // of the delay, and at least: sound takes most of the rest from its graph to where it is heard
+const WHOLE_MS = 200;           // a second whose first record came later may have had no more than a burst
 const FIRST_MS = 1000;          // the first records may have waited for a decoder: until then less is taken up at once
 
 /** Says when media are due, from when records arrive. All in milliseconds; `due` on performance.now()'s clock. */
@@ -17,7 +18,7 @@ export class StreamClock {
     const lag = nowMs - dtsMs, second = Math.floor(nowMs / 1000);
     const last = this.seconds.at(-1);
     if (last?.second === second) last.lag = Math.min(last.lag, lag);
-    else this.seconds.push({second, lag});
+    else this.seconds.push({second, lag, fromMs: nowMs - second * 1000});
     this._forget(second - WINDOW_S);
     if (this._isLate(second - LATE_WINDOW_S)) this._forget(second - LATE_WINDOW_S);
     const least = this._least();
@@ -37,7 +38,7 @@ export class StreamClock {
   _lateMs() { return Math.max(this.delayMs * LATE, LATE_MS); }
   /** Whether all of a whole second, and since, was late. */
   _isLate(since) {
-    return this.baseMs !== null && this.seconds.some(({second}) => second === since) && this._least(since) - this.baseMs > this._lateMs();
+    return this.baseMs !== null && this.seconds.some(({second, fromMs}) => second === since && fromMs < WHOLE_MS) && this._least(since) - this.baseMs > this._lateMs();
   }
   mediaMs(nowMs) { return this.baseMs === null ? null : nowMs - this.baseMs - this.delayMs; }
 }

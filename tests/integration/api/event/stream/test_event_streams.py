@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -173,3 +175,32 @@ def test_a_thousand_sessions_come_and_go(own: FacadeThread, sign_in: SignIn) -> 
 
 def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+OF_A_STREAM = {"ServedConnection", "WebSocketConnection", "ServerProtocol", "WebSocketSender", "Session"}
+
+
+def test_streams_that_have_ended_leave_nothing_that_has_to_be_collected(
+    one: FacadeThread, sign_in: SignIn
+) -> None:
+    """What is in circles stays until a collection looks at it, which may be long."""
+    user = sign_in(facade=one)
+
+    def kept() -> Counter[str]:
+        names = (type(each).__name__ for each in gc.get_objects())
+        return Counter(name for name in names if name in OF_A_STREAM)
+
+    def come_and_go() -> None:
+        with WebSocket(one, user.token):
+            pass
+
+    come_and_go()
+    gc.collect()
+    gc.disable()
+    try:
+        before = kept()
+        for _ in range(20):
+            come_and_go()
+        wait_for(lambda: not kept() - before, "nothing is left", state=lambda: kept() - before)
+    finally:
+        gc.enable()

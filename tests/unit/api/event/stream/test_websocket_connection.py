@@ -10,6 +10,7 @@ import pytest
 from tests.support.recorded_stream import event_of
 from tests.support.waiting import until
 from uvicorn import Config
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.server import ServerState
 
 from onair_api.event.stream.websocket_connection import WebSocketConnection, WebSocketSender
@@ -48,7 +49,7 @@ class MadeConnection(WebSocketConnection):
 
     def __init__(self, application: Any = no_application) -> None:
         super().__init__(Config(application, log_level="warning"), ServerState(), {})
-        self.transport_closed = False
+        self.transport_closed = self.is_lost = False
         self.is_reading = True
 
         def close() -> None:
@@ -63,9 +64,13 @@ class MadeConnection(WebSocketConnection):
             assert not self.transport_closed
             self.is_reading = True
 
+        def write(_: bytes) -> None:
+            if self.is_lost:
+                raise RuntimeError("the handler is closed")
+
         self.connections.add(self)
         self.transport: Any = SimpleNamespace(
-            write=lambda _: None,
+            write=write,
             close=close,
             abort=close,
             is_closing=lambda: self.transport_closed,
@@ -75,7 +80,7 @@ class MadeConnection(WebSocketConnection):
 
     def lose(self) -> None:
         """As a transport does whose peer has gone."""
-        self.transport_closed = True
+        self.transport_closed = self.is_lost = True
         self.connection_lost(None)
 
 
@@ -203,21 +208,88 @@ async def test_what_was_sent_before_the_end_is_handled_before_it() -> None:
     connection = await opened(taker)
     connection.data_received(frames_of(numbered(MANY)))
     connection.lose()
-    assert connection in connection.connections
+    assert connection not in connection.connections
     for _ in range(MANY + 1):
         taker.may_take.release()
     await until(lambda: taker.ended)
     assert taker.taken == numbered(MANY)
-    assert connection not in connection.connections
 
 
-async def test_a_connection_whose_rest_nobody_takes_ends() -> None:
+async def test_pings_before_the_end_keep_nobody_from_it() -> None:
+    taker = Taker()
+    connection = await opened(taker)
+    ping = b"\x89\x80\0\0\0\0"
+    connection.data_received(b"".join(ping + each for each in [frames_of(numbered(1))] * MANY))
+    connection.lose()
+    for _ in range(MANY + 1):
+        taker.may_take.release()
+    await until(lambda: taker.ended)
+    assert len(taker.taken) == MANY
+
+
+async def test_what_was_received_is_handled_though_replies_fail() -> None:
+    """A transport is closing from then on, and says later that the connection was lost."""
+    taker = Taker()
+    connection = await opened(taker)
+    connection.data_received(frames_of(numbered(MANY)))
+    connection.transport_closed = True
+    for _ in range(MANY // 2):
+        taker.may_take.release()
+    await until(lambda: len(taker.taken) == MANY // 2)
+    connection.lose()
+    for _ in range(MANY):
+        taker.may_take.release()
+    await until(lambda: taker.ended)
+    assert taker.taken == numbered(MANY)
+
+
+async def test_nothing_is_kept_of_a_rest_that_nobody_takes() -> None:
     taker = Taker(taken_at_most=1)
     connection = await opened(taker)
     connection.data_received(frames_of(numbered(MANY)))
     connection.lose()
     taker.may_take.release()
-    await until(lambda: connection not in connection.connections)
+    await until(lambda: not connection.tasks)
+    assert not connection._unread
+
+
+async def test_who_waits_to_send_learns_of_the_end_whatever_is_left() -> None:
+    taker = Taker()
+    connection = await opened(taker)
+    connection.data_received(frames_of(numbered(MANY)))
+    connection.pause_writing()
+    sending = asyncio.ensure_future(connection.send({"type": "websocket.send", "text": "late"}))
+    await asyncio.sleep(0)
+    connection.lose()
+    with pytest.raises(ClientDisconnected):
+        await sending
+
+
+async def test_a_peer_that_reads_nothing_gets_no_replies_to_its_pings() -> None:
+    connection = await opened(Taker())
+    written: list[bytes] = []
+    connection.transport.write = written.append
+    connection.data_received(b"\x89\x80\0\0\0\0")
+    assert written == [b"\x8a\0"]
+    connection.pause_writing()
+    for _ in range(MANY):
+        connection.data_received(b"\x89\x80\0\0\0\0")
+    await until(lambda: not connection._unread)
+    connection.resume_writing()
+    connection.data_received(b"\x89\x80\0\0\0\0")
+    await until(lambda: not connection._unread)
+    assert written == [b"\x8a\0"] * 2
+
+
+async def test_messages_that_are_not_taken_keep_nobody_from_the_peers_end_after_our_close() -> None:
+    connection = await opened(Taker())
+    connection.data_received(frames_of(numbered(2)))
+    await connection.send({"type": "websocket.close", "code": 1000, "reason": ""})
+    connection.data_received(frames_of(numbered(MANY)))
+    await until(lambda: connection.is_reading)
+    connection.data_received(b"\x88\x82\0\0\0\0\x03\xe8")
+    await until(lambda: connection.transport_closed)
+    assert connection.close_timer is None
 
 
 async def test_what_comes_after_our_close_is_read_to_the_end_of_the_peers() -> None:
