@@ -141,7 +141,8 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Ends the connection; the application learns of it once it has taken what the peer sent before."""
         queue = self.queue
-        self._owes_end = bool(self._unread) and not (self.close_sent or self._served)
+        is_served = self.handshake_initiated and not self._served
+        self._owes_end = bool(self._unread) and is_served and not self.close_sent
         if self._owes_end:
             self.queue = asyncio.Queue()
         super().connection_lost(exc)
@@ -163,6 +164,12 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
             super().handle_ping()
         else:
             self.conn.data_to_send()
+
+    def handle_parser_exception(self) -> None:
+        """Says what was wrong, where anybody is left to be told."""
+        if not self.transport.is_closing():
+            super().handle_parser_exception()
+        self._unread.clear()
 
     def _forget(self) -> None:
         """Drops what has come of a message, and what refers back: circles are freed much later."""

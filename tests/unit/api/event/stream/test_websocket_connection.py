@@ -13,6 +13,7 @@ from uvicorn import Config
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.server import ServerState
 
+from onair_api.event.stream import websocket_connection
 from onair_api.event.stream.websocket_connection import WebSocketConnection, WebSocketSender
 from onair_api.settings import EventSettings
 
@@ -225,6 +226,23 @@ async def test_pings_before_the_end_keep_nobody_from_it() -> None:
         taker.may_take.release()
     await until(lambda: taker.ended)
     assert len(taker.taken) == MANY
+
+
+async def test_what_is_no_frame_before_the_end_is_no_error_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    unexpected: list[object] = []
+    monkeypatch.setattr(websocket_connection, "log_unexpected", lambda *said: unexpected.append(said))
+    taker = Taker()
+    connection = await opened(taker)
+    connection.data_received(frames_of(numbered(MANY)) + b"\xff" * 100 + frames_of(numbered(MANY)))
+    connection.lose()
+    for _ in range(MANY + 1):
+        taker.may_take.release()
+    await until(lambda: taker.ended)
+    assert taker.taken == numbered(MANY)[: len(taker.taken)]
+    assert len(taker.taken) > MANY / 2, "but for those of its piece"
+    assert not unexpected
 
 
 async def test_what_was_received_is_handled_though_replies_fail() -> None:
