@@ -4,7 +4,7 @@
 const CLOCK_STEP_MS = 100;      // a clock that is further off is set, a nearer one slewed
 const SLEW = 0.004;             // by so much of the time that has passed, however many records there were
 const WINDOW_S = 5, LATE_WINDOW_S = 1;
-const LATE = 0.5, LATE_MS = 20; // of the delay, and at least: sound takes most of the rest from its graph to where it is heard
+const LATE = 0.5;               // of the delay: sound takes some of the rest from its graph to where it is heard
 const WHOLE_MS = 200;           // a second whose first record came later may have had no more than a burst
 const FIRST_MS = 1000;          // the first records may have waited for a decoder: until then less is taken up at once
 
@@ -24,7 +24,7 @@ export class StreamClock {
     const least = this._least();
     const off = this.baseMs === null ? Infinity : least - this.baseMs;
     if (this.baseMs === null) this.firstMs = nowMs;
-    const isSet = Math.abs(off) > CLOCK_STEP_MS || off > this._lateMs() || (off < 0 && nowMs - this.firstMs < FIRST_MS);
+    const isSet = Math.abs(off) > CLOCK_STEP_MS || (off < 0 && nowMs - this.firstMs < FIRST_MS);
     if (isSet) this.baseMs = least;
     else this.baseMs += Math.sign(off) * Math.min(Math.abs(off), SLEW * Math.min(nowMs - this.lastMs, 1000));
     this.lastMs = nowMs;
@@ -35,10 +35,10 @@ export class StreamClock {
   }
   _forget(before) { this.seconds = this.seconds.filter(({second}) => second >= before); }
   _least(since = 0) { return Math.min(...this.seconds.map(({second, lag}) => second >= since ? lag : Infinity)); }
-  _lateMs() { return Math.max(this.delayMs * LATE, LATE_MS); }
   /** Whether all of a whole second, and since, was late. */
   _isLate(since) {
-    return this.baseMs !== null && this.seconds.some(({second, fromMs}) => second === since && fromMs < WHOLE_MS) && this._least(since) - this.baseMs > this._lateMs();
+    const lateMs = Math.max(CLOCK_STEP_MS, this.delayMs * LATE);
+    return this.seconds.some(({second, fromMs}) => second === since && fromMs < WHOLE_MS) && this._least(since) - this.baseMs > lateMs;
   }
   mediaMs(nowMs) { return this.baseMs === null ? null : nowMs - this.baseMs - this.delayMs; }
 }
