@@ -236,12 +236,16 @@ class EventStreams:
         """Runs until cancelled: cuts stalled readers, ends streams of revoked tokens, drops idle channels."""
         while True:
             await asyncio.sleep(SWEEP_INTERVAL_S)
-            revoked: dict[str, bool] = {}
-            async for session in in_steps([*self._sessions]):
-                if session in self._sessions:
-                    self._look_at(session, time.monotonic(), revoked)
+            await self._look_at_all()
             if self._bus:
                 await self._bus.sweep()
+
+    async def _look_at_all(self) -> None:
+        """In a function of its own, whose frame keeps no session until the next sweep."""
+        revoked: dict[str, bool] = {}
+        async for session in in_steps([*self._sessions]):
+            if session in self._sessions:
+                self._look_at(session, time.monotonic(), revoked)
 
     def _look_at(self, session: Session, now: float, revoked: dict[str, bool]) -> None:
         """Ends a stream that is not to go on.
