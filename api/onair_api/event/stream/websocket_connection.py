@@ -155,6 +155,8 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
         super().on_task_complete(task)
+        if self._owes_end:
+            self._forget()
         self._served, self._owes_end = True, False
         self._unread.clear()
 

@@ -13,6 +13,7 @@ from uvicorn import Config
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.server import ServerState
 
+from onair_api.connection.http_connection import EXTENSION
 from onair_api.event.stream import websocket_connection
 from onair_api.event.stream.websocket_connection import WebSocketConnection, WebSocketSender
 from onair_api.settings import EventSettings
@@ -269,6 +270,7 @@ async def test_nothing_is_kept_of_a_rest_that_nobody_takes() -> None:
     taker.may_take.release()
     await until(lambda: not connection.tasks)
     assert not connection._unread
+    assert EXTENSION not in connection.scope["extensions"], "no circle, either"
 
 
 async def test_who_waits_to_send_learns_of_the_end_whatever_is_left() -> None:
