@@ -48,6 +48,8 @@ class CostSettings(OperatorPart):
     browser_limit_millicores: int = 2000
     """That limit is no lower."""
     encoder_memory_mib: int = 256
+    exclusive_cpus: bool = False
+    """Whole CPUs for each container, which no other shares where the kubelet's CPU manager is static."""
 
 
 class SandboxSettings(OperatorPart):

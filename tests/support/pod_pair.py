@@ -94,6 +94,7 @@ class PodPair:
         page_network: PageNetwork | None = NO_MORE,
         name_server: str = "",
         policies: Path | None = None,
+        cpus: Sequence[int] = (),
     ) -> None:
         """
         Args:
@@ -102,6 +103,7 @@ class PodPair:
             page_network: what pages may reach beside the servers that pages are from; None: everything.
             name_server: an address in the place of this machine's own.
             policies: a folder in the place of the browser's managed policies.
+            cpus: numbers of those that its containers may run on; none is all.
         """
         self.image, self.folder, self.size = own_image("encoder"), folder, size
         self._browser_options = [
@@ -111,6 +113,7 @@ class PodPair:
         ]
         self._compositor = ["-v", f"{compositor}:{COMPOSITOR_FOLDER}:ro"] if compositor else []
         self.name = f"onair-test-{uuid.uuid4().hex[:8]}"
+        self._cpus = [f"--cpuset-cpus={','.join(map(str, cpus))}"] if cpus else []
         self.key = OperatorKey.generate()
         self._revision = 0
         self._page_network = page_network
@@ -133,6 +136,7 @@ class PodPair:
             *("-v", f"{volumes['control']}:/run/onair/browser"),
             *("-e", f"ONAIR_MAX_WIDTH={self.size[0]}", "-e", f"ONAIR_MAX_HEIGHT={self.size[1]}"),
             *LOCKED_DOWN,
+            *self._cpus,
         ]
         docker(
             *("run", "-d", "--name", f"{self.name}-browser", "--user", "1000:2000", "--ipc", "shareable"),

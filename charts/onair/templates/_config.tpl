@@ -53,6 +53,7 @@ encoder:
     browserLimitFactor: {{ .Values.encoder.cost.browserLimitFactor }}
     browserLimitMillicores: {{ .Values.encoder.cost.browserLimitMillicores | int }}
     encoderMemoryMib: {{ .Values.encoder.cost.encoderMemoryMib | int }}
+    exclusiveCpus: {{ .Values.encoder.cost.exclusiveCpus }}
 broadcast:
   retentionS: {{ .Values.broadcast.retentionSeconds | int64 }}
   stopGraceS: {{ .Values.broadcast.stopGraceSeconds }}

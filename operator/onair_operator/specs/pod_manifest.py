@@ -153,14 +153,7 @@ def _network(encoder: EncoderSettings, inside: InsideRules, cost: Cost) -> Docum
             {"name": PAGE_NETWORK_VARIABLE, "value": wanted.text()},
             _of_the_pod(HOST_ADDRESSES_VARIABLE, "status.hostIPs"),
         ],
-        # All that the others ask for together: they wait for it, and it is gone before they take theirs
-        "resources": {
-            "requests": {
-                "cpu": f"{cost.browser_millicores + cost.encoder_millicores}m",
-                "memory": "32Mi",
-            },
-            "limits": {"memory": "128Mi"},
-        },
+        "resources": _network_resources(cost),
         "securityContext": {
             **_locked_down(0),
             "runAsGroup": 0,
@@ -170,11 +163,24 @@ def _network(encoder: EncoderSettings, inside: InsideRules, cost: Cost) -> Docum
     }
 
 
-def _resources(millicores: int, memory_mib: int, limit_millicores: int | None = None) -> Document:
+def _network_resources(cost: Cost) -> Document:
+    """All that the others ask for together: they wait for it, and it is gone before they take theirs."""
+    millicores = cost.browser_millicores + cost.encoder_millicores
+    return _resources(
+        millicores,
+        128 if cost.exclusive else 32,
+        limit_millicores=millicores if cost.exclusive else None,
+        memory_limit_mib=128,
+    )
+
+
+def _resources(
+    millicores: int, memory_mib: int, *, limit_millicores: int | None, memory_limit_mib: int
+) -> Document:
     limits = {"cpu": f"{limit_millicores}m"} if limit_millicores else {}
     return {
         "requests": {"cpu": f"{millicores}m", "memory": f"{memory_mib}Mi"},
-        "limits": {**limits, "memory": f"{memory_mib * 3}Mi"},
+        "limits": {**limits, "memory": f"{memory_limit_mib}Mi"},
     }
 
 
@@ -209,7 +215,10 @@ def _browser(encoder: EncoderSettings, cost: Cost) -> Document:
             _of_the_container(MEMORY_LIMIT_VARIABLE, "browser", "limits.memory", "1"),
         ],
         "resources": _resources(
-            cost.browser_millicores, cost.browser_memory_mib, cost.browser_limit_millicores
+            cost.browser_millicores,
+            cost.browser_memory_mib,
+            limit_millicores=cost.browser_limit_millicores,
+            memory_limit_mib=cost.browser_memory_mib * cost.memory_limit_factor,
         ),
         "securityContext": {**_locked_down(BROWSER_UID), **_seccomp_profile(encoder.sandbox)},
         "volumeMounts": [
@@ -243,7 +252,12 @@ def _encoder(encoder: EncoderSettings, cost: Cost) -> Document:
             "failureThreshold": 6,
             "timeoutSeconds": 5,
         },
-        "resources": _resources(cost.encoder_millicores, cost.encoder_memory_mib),
+        "resources": _resources(
+            cost.encoder_millicores,
+            cost.encoder_memory_mib,
+            limit_millicores=cost.encoder_limit_millicores,
+            memory_limit_mib=cost.encoder_memory_mib * cost.memory_limit_factor,
+        ),
         "securityContext": _locked_down(ENCODER_UID),
         "volumeMounts": [
             {"name": "encoder-tmp", "mountPath": TMP_FOLDER},

@@ -40,3 +40,26 @@ def test_the_browser_is_kept_from_taking_every_core(
 ) -> None:
     spec = project(rendering=rendering).spec
     assert cost_of(spec.rendering, CostSettings(**table)).browser_limit_millicores == limit
+
+
+@pytest.mark.parametrize(
+    ("rendering", "cpus"),
+    [
+        ({}, (1, 1)),
+        ({"video": {"width": 1920, "height": 1080}}, (1, 1)),
+        ({"video": {"width": 1920, "height": 1080, "framerate": 60}}, (2, 2)),
+    ],
+    ids=["720p30", "1080p30", "1080p60"],
+)
+def test_exclusive_cpus_are_whole_ones_and_all_that_containers_may_take(
+    rendering: dict[str, object], cpus: tuple[int, int]
+) -> None:
+    spec = project(rendering=rendering).spec
+    shared = cost_of(spec.rendering, CostSettings())
+    cost = cost_of(spec.rendering, CostSettings(exclusive_cpus=True))
+    assert (cost.browser_millicores, cost.encoder_millicores) == (cpus[0] * 1000, cpus[1] * 1000)
+    assert cost.browser_limit_millicores == cost.browser_millicores
+    assert cost.encoder_limit_millicores == cost.encoder_millicores
+    assert cost.browser_memory_mib == shared.browser_memory_mib * shared.memory_limit_factor
+    assert cost.encoder_memory_mib == shared.encoder_memory_mib * shared.memory_limit_factor
+    assert cost.memory_limit_factor == 1

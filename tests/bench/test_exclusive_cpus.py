@@ -1,0 +1,90 @@
+"""What a show misses beside a page that takes every CPU, on CPUs that it shares and on ones of its own.
+
+Docker gives containers CPUs by the same means (cpusets) as a kubelet whose CPU manager is static.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.docker import docker, own_image
+from tests.support.media import probe
+from tests.support.pages import probe_page, site
+from tests.support.pod_pair import PodPair, programme
+
+from onair_crds.contract.program import ProgramVideo
+
+RECORDED_S, RECORDINGS = 15.0, 3
+REDUCED_S = 15.0
+"""By then a calm page is painted once for each frame, which is when it has most to lose."""
+CONFINED_S = 5.0
+MISSED_BOUND = 0.5
+"""Percent of frames beyond those beside a calm page."""
+VIDEO = ProgramVideo(width=1280, height=720, framerate=30, bitrate_bps=3_000_000, keyframe_interval_frames=30)
+BURNS = b"""<!doctype html><script>
+const burn = new Blob(['for (;;);'], {type: 'text/javascript'});
+for (let i = 0; i < 8; i++) new Worker(URL.createObjectURL(burn));
+</script>"""
+PAGES = {"/calm": ("text/html", b"<!doctype html>"), "/burns": ("text/html", BURNS)}
+
+
+@contextlib.contextmanager
+def others_on(cpus: Sequence[int], far_end: RtmpContainer) -> Iterator[None]:
+    """Has this process, what it starts, and the server of streams on these CPUs."""
+    before = os.sched_getaffinity(0)
+    docker("update", f"--cpuset-cpus={','.join(map(str, cpus))}", far_end.name)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@pytest.mark.parametrize("exclusive", [False, True], ids=["shared CPUs", "CPUs of its own"])
+def test_a_show_beside_a_page_that_takes_every_cpu(
+    tmp_path: Path, report: Callable[..., float], exclusive: bool
+) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    mine, rest = (cpus[: len(cpus) // 2], cpus[len(cpus) // 2 :]) if exclusive else (cpus, cpus)
+    assert mine, "one CPU cannot be divided"
+    name = "with CPUs of its own" if exclusive else "on shared CPUs"
+    with ExitStack() as running:
+        far_end = running.enter_context(RtmpContainer(own_image("mediamtx")))
+        running.enter_context(others_on(rest, far_end))
+        probed = running.enter_context(probe_page())
+        pages = running.enter_context(site(PAGES))
+        for each in ("show", "other"):
+            (tmp_path / each).mkdir()
+        show = running.enter_context(PodPair(tmp_path / "show", cpus=mine))
+        other = running.enter_context(PodPair(tmp_path / "other", cpus=rest))
+        for pair, page in ((show, f"{probed}?time-based"), (other, f"{pages}/calm")):
+            pair.wait_agent()
+            pair.put(programme(page, far_end, pair.name, video=VIDEO)).raise_for_status()
+            assert not pair.wait_phase("running", 60).on_slate
+
+        def missed_percent() -> list[float]:
+            url = far_end.read_url(show.name)
+            return [
+                probe.analyse(probe.record(url, RECORDED_S, tmp_path)).missing_percent
+                for _ in range(RECORDINGS)
+            ]
+
+        time.sleep(REDUCED_S)
+        before = missed_percent()
+        other.put(programme(f"{pages}/burns", far_end, other.name, video=VIDEO)).raise_for_status()
+        time.sleep(CONFINED_S)
+        beside = missed_percent()
+        report(f"show {name}: frames missed beside a calm page", before, "%")
+        report(f"show {name}: frames missed beside a page that takes every CPU", beside, "%")
+        beyond = statistics.mean(beside) - statistics.mean(before)
+        report(f"show {name}: frames missed beyond those beside a calm page", [beyond], "%", MISSED_BOUND)
+        if exclusive:
+            assert beyond < 2 * MISSED_BOUND
