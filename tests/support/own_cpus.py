@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,12 +32,12 @@ def on_its_own_cpus(pid: int, *at_once: str) -> Iterator[bool]:
     others = {each for each, command in below.items() if any(word in command for word in at_once)}
     first = {here, pid, *others}
     for each in (here, *below):
-        _set(each, its if each == pid else rest, in_time=each in first)
+        keep_on(each, its if each == pid else rest, in_time=each in first)
     try:
         yield True
     finally:
         for each in (here, *below):
-            _set(each, cpus, in_time=False)
+            keep_on(each, cpus, in_time=False)
 
 
 def _below(pid: int) -> dict[int, str]:
@@ -51,7 +51,8 @@ def _below(pid: int) -> dict[int, str]:
     return {each: " ".join(lines[each]) for each in found}
 
 
-def _set(pid: int, cpus: list[int], *, in_time: bool) -> None:
+def keep_on(pid: int, cpus: Sequence[int], *, in_time: bool) -> None:
+    """Has all threads of a process on these CPUs; in time: whenever they have something to do."""
     for thread in Path(f"/proc/{pid}/task").glob("*"):
         number = int(thread.name)
         with contextlib.suppress(OSError):  # it has ended, or this is not permitted
