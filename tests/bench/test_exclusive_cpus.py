@@ -39,7 +39,7 @@ PAGES = {"/calm": ("text/html", b"<!doctype html>"), "/burns": ("text/html", BUR
 
 @contextlib.contextmanager
 def others_on(cpus: Sequence[int], far_end: RtmpContainer) -> Iterator[None]:
-    """Has this process, what it starts, and the server of streams on these CPUs, as if on another computer."""
+    """Has this process, what it starts, and the server of streams on these CPUs, and wait for nobody."""
     before = sorted(os.sched_getaffinity(0))
     server = int(docker("inspect", "--format={{.State.Pid}}", far_end.name))
     for each in (os.getpid(), server):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from tests.support.processes import command_lines, parent_of
+
+PREFERRED = -20
+"""The nice value of a program that does not wait for others."""
 
 
 @contextmanager
@@ -18,6 +22,9 @@ def on_its_own_cpus(pid: int, *at_once: str) -> Iterator[bool]:
     It, this process, and those with one of these words in their command run whenever they have something to
     do: with a computer of their own they would wait for none either, nor for what else this one does, such as
     a virtual machine's agent for 20 ms at a time. Where that is not permitted, they do.
+
+    The child gets the least nice value for that, and the others, which do little, the real-time scheduler:
+    the kernel has real-time threads that fill a CPU for 0.95 s wait for the rest of the second.
 
     Yields:
         whether it is so: one CPU cannot be divided.
@@ -32,12 +39,17 @@ def on_its_own_cpus(pid: int, *at_once: str) -> Iterator[bool]:
     others = {each for each, command in below.items() if any(word in command for word in at_once)}
     first = {here, pid, *others}
     for each in (here, *below):
-        keep_on(each, its if each == pid else rest, in_time=each in first)
+        if each == pid:
+            _on_threads(each, partial(_prefer, its))
+            _prefer_session(each, PREFERRED)
+        else:
+            keep_on(each, rest, in_time=each in first)
     try:
         yield True
     finally:
         for each in (here, *below):
             keep_on(each, cpus, in_time=False)
+        _prefer_session(pid, 0)
 
 
 def _below(pid: int) -> dict[int, str]:
@@ -52,13 +64,38 @@ def _below(pid: int) -> dict[int, str]:
 
 
 def keep_on(pid: int, cpus: Sequence[int], *, in_time: bool) -> None:
-    """Has all threads of a process on these CPUs; in time: whenever they have something to do."""
+    """Has all threads of a process on these CPUs; in time: whenever they have something to do, if little."""
+    _on_threads(pid, partial(_keep, cpus, in_time))
+
+
+def _on_threads(pid: int, change: Callable[[int], None]) -> None:
     for thread in Path(f"/proc/{pid}/task").glob("*"):
-        number = int(thread.name)
         with contextlib.suppress(OSError):  # it has ended, or this is not permitted
-            os.sched_setaffinity(number, cpus)
-            # One that yields to the others of its program does so with a computer of its own, too
-            if in_time and os.getpriority(os.PRIO_PROCESS, number) <= 0:
-                os.sched_setscheduler(number, os.SCHED_RR, os.sched_param(1))
-            elif os.sched_getscheduler(number) == os.SCHED_RR:
-                os.sched_setscheduler(number, os.SCHED_OTHER, os.sched_param(0))
+            change(int(thread.name))
+
+
+def _prefer(cpus: Sequence[int], thread: int) -> None:
+    os.sched_setaffinity(thread, cpus)
+    if not _yields(thread):
+        os.setpriority(os.PRIO_PROCESS, thread, PREFERRED)
+
+
+def _prefer_session(pid: int, nice: int) -> None:
+    """Nice values count within a session; it has one itself, where the kernel shares CPUs by sessions."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/autogroup").write_text(str(nice))
+
+
+def _keep(cpus: Sequence[int], in_time: bool, thread: int) -> None:
+    os.sched_setaffinity(thread, cpus)
+    if in_time and not _yields(thread):
+        os.sched_setscheduler(thread, os.SCHED_RR, os.sched_param(1))
+    elif os.sched_getscheduler(thread) == os.SCHED_RR:
+        os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
+    if os.getpriority(os.PRIO_PROCESS, thread) == PREFERRED:
+        os.setpriority(os.PRIO_PROCESS, thread, 0)
+
+
+def _yields(thread: int) -> bool:
+    """One that yields to the others of its program does so with a computer of its own, too."""
+    return os.getpriority(os.PRIO_PROCESS, thread) > 0
