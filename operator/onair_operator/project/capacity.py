@@ -7,7 +7,7 @@ from onair_crds.contract.pod import SandboxMode
 from onair_crds.resources.enums import RenderingQuality
 from onair_crds.resources.project import BroadcastStatus
 from onair_crds.resources.rendering import Rendering
-from onair_operator.encoder.cost import cost_of
+from onair_operator.encoder.cost import Cost, cost_of
 from onair_operator.encoder.placement import regions_by_distance
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings, SandboxSettings
@@ -38,7 +38,7 @@ def no_capacity(
         unlabelled = f" N{_no_node_has_the_label(empty)[1:]}." if empty else ""
         text = (
             f"{_no_node_of(names)} has {cost.cores:.1f} CPU and {memory_mib} MiB free"
-            f" (needed by {_needed_by(rendering)}); queued.{unlabelled}"
+            f" (needed by {_needed_by(rendering)}{_whole_cpus(cost)}); queued.{unlabelled}"
         )
     return Verdict(False, "NoCapacity", f"{text.removesuffix('.')}. The scheduler says: {pod.unschedulable}")
 
@@ -74,3 +74,8 @@ def _needed_by(rendering: Rendering) -> str:
     if rendering.quality is not RenderingQuality.STANDARD:
         parts.append(f"quality {rendering.quality.value}")
     return ", ".join(parts)
+
+
+def _whole_cpus(cost: Cost) -> str:
+    """What asks for more than the cost table says."""
+    return ", whole CPUs by encoder.cost.exclusiveCpus" if cost.exclusive else ""

@@ -7,7 +7,7 @@ from typing import Any
 from tests.support.plans import status_of
 from tests.support.worlds import SETTINGS, pod, project, run, world
 
-from onair_operator.settings import EncoderSettings, OperatorSettings, SandboxSettings
+from onair_operator.settings import CostSettings, EncoderSettings, OperatorSettings, SandboxSettings
 
 LABEL = "sandbox.onair.dev/chromium-0"
 SANDBOXED = SETTINGS.model_copy(
@@ -42,6 +42,13 @@ def test_it_says_where_and_how_much() -> None:
 def test_it_names_what_else_the_cost_comes_from() -> None:
     message = message_of(rendering={"complexity": 4, "quality": "High"})
     assert "(needed by 1280×720@30, complexity 4, quality High); queued" in message
+
+
+def test_it_says_that_whole_cpus_were_asked_for() -> None:
+    exclusive = EncoderSettings(cost=CostSettings(exclusive_cpus=True))
+    message = message_of(settings=SETTINGS.model_copy(update={"encoder": exclusive}))
+    assert " has 2.0 CPU and 2688 MiB free (needed by 1280×720@30, whole CPUs by " in message
+    assert ", whole CPUs by encoder.cost.exclusiveCpus); queued" in message
 
 
 def test_it_says_that_no_node_has_a_regions_label() -> None:
