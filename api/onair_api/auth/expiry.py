@@ -18,6 +18,7 @@ from onair_crds.contract.labels import EXPIRES_ANNOTATION
 from onair_crds.contract.times import format_time
 from onair_crds.kube.errors import ApiError, ApiUnavailable
 from onair_crds.kube.store import Entry
+from onair_crds.runtime.steps import in_steps
 
 log = structlog.get_logger()
 
@@ -60,7 +61,7 @@ class Sweeper:
         Args:
             now: by this replica's clock.
         """
-        expired = self._expired_before(now - GRACE)
+        expired = await self._expired_before(now - GRACE)
         if not expired:
             return
         cluster, kind = self._cluster, expired[0].kind
@@ -71,7 +72,7 @@ class Sweeper:
             return
         if abs(now - server_time) > GRACE:
             log.warning("clock.differs", seconds=round((now - server_time).total_seconds()))
-        expired = self._expired_before(min(now, server_time) - GRACE)
+        expired = await self._expired_before(min(now, server_time) - GRACE)
         stay = 0
         for entry in expired[:BATCH]:
             try:
@@ -84,9 +85,9 @@ class Sweeper:
         if stay:
             log.warning("sweep.not_deleted", objects=stay)
 
-    def _expired_before(self, time: dt.datetime) -> list[Entry]:
-        entries = (entry for kind in self._kinds for entry in self._cluster.view.all(kind))
-        return [entry for entry in entries if (expiry := expiry_of(entry)) and expiry < time]
+    async def _expired_before(self, time: dt.datetime) -> list[Entry]:
+        entries = [entry for kind in self._kinds for entry in self._cluster.view.all(kind)]
+        return [entry async for entry in in_steps(entries) if (expiry := expiry_of(entry)) and expiry < time]
 
     async def delete(self, entry: Entry) -> None:
         """Deletes an object; one that is gone already is no error.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 
 import pytest
@@ -27,8 +28,11 @@ class ApiServerThatRefuses:
         self._time = time
         self.deleted: list[str] = []
         self.cluster = Cluster(self, Settings())  # type: ignore[arg-type]
-        for number in range(3):
-            name = f"expired-{number}"
+        self.add("expired", 3)
+
+    def add(self, prefix: str, count: int) -> None:
+        for number in range(count):
+            name = f"{prefix}-{number}"
             annotations = {EXPIRES_ANNOTATION: EXPIRY.isoformat()}
             metadata = {"name": name, "uid": name, "resourceVersion": "1", "annotations": annotations}
             self.cluster.view.put(REVOKED_TOKEN, {"metadata": metadata})
@@ -77,3 +81,21 @@ async def test_nothing_is_deleted_by_the_clock_of_one_replica(
     server = ApiServerThatRefuses(time=server_time)
     await Sweeper(server.cluster, (REVOKED_TOKEN,), 60.0).sweep(own_time)
     assert len(server.deleted) == deleted
+
+
+async def test_others_have_their_turns_while_thousands_are_looked_at() -> None:
+    server = ApiServerThatRefuses()
+    server.add("valid", 20_000)
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(other())
+    await Sweeper(server.cluster, (REVOKED_TOKEN,), 60.0).sweep(BEFORE)
+    beside.cancel()
+    assert turns > 3
+    assert not server.deleted
