@@ -31,6 +31,7 @@ class MeasuredProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
 
     def cpu_s(self) -> float:

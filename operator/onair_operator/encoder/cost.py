@@ -12,6 +12,8 @@ from onair_operator.settings import CostSettings
 BROWSER_SHARE = 0.55
 HIGH_QUALITY_FACTOR = 1.6
 MEMORY_LIMIT_FACTOR = 3
+EXCLUSIVE_HEADROOM = 1.5
+"""Times what the table says: containers cannot take more than their own CPUs, and there are slower ones."""
 
 
 @dataclass(frozen=True)
@@ -84,4 +86,4 @@ def _exclusive(cost: Cost) -> Cost:
 
 
 def _whole(millicores: int) -> int:
-    return math.ceil(millicores / 1000) * 1000
+    return math.ceil(millicores * EXCLUSIVE_HEADROOM / 1000) * 1000

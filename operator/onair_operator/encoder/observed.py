@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from onair_crds.contract.labels import BROADCAST_LABEL, EPOCH_LABEL
 from onair_crds.contract.program import EncoderStatus
 from onair_crds.contract.times import parse_time
+from onair_crds.resources.base import MAX_TEXT
 from onair_crds.shapes import Document
 
 _PULL_FAILURES = {"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull"}
@@ -47,6 +48,8 @@ class PodView:
     The kubelet reports the address after it has pulled the first image.
     """
 
+    ended: str | None = None
+    """Why its node refused or ended it, in the kubelet's words."""
     scheduled: dt.datetime | None = None
     """When a node was found for it."""
     running_since: dt.datetime | None = None
@@ -83,6 +86,7 @@ class PodView:
             failure=failure,
             failing_since=_failing_since(status, created) if failure else None,
             placed_since=_placed_since(spec, status, created),
+            ended=_ended(status),
             scheduled=_scheduled(status),
             running_since=_running_since(status),
         )
@@ -97,6 +101,12 @@ def _placed_since(spec: Document, status: Document, created: dt.datetime) -> dt.
     if not spec.get("nodeName") or status.get("podIP") or any(map(_has_run, _containers(status))):
         return None
     return _scheduled(status) or created
+
+
+def _ended(status: Document) -> str | None:
+    if status.get("phase") != "Failed":
+        return None
+    return ": ".join(text for key in ("reason", "message") if (text := status.get(key)))[:MAX_TEXT] or None
 
 
 def _scheduled(status: Document) -> dt.datetime | None:

@@ -31,7 +31,8 @@ def loss_of(
     if pod is None:
         return "its pod no longer exists" if current.encoder else None
     if pod.gone:
-        return "its pod is being deleted" if pod.deleting else f"its pod has {pod.phase.lower()}"
+        why = f" ({pod.ended})" if pod.ended else ""
+        return "its pod is being deleted" if pod.deleting else f"its pod has {pod.phase.lower()}{why}"
     encoder = observed.encoders.get(pod.uid)
     if encoder and encoder.yielded_place:
         return "it has yielded to another encoder"

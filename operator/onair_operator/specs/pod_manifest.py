@@ -164,14 +164,14 @@ def _network(encoder: EncoderSettings, inside: InsideRules, cost: Cost) -> Docum
 
 
 def _network_resources(cost: Cost) -> Document:
-    """All that the others ask for together: they wait for it, and it is gone before they take theirs."""
+    """All that the others ask for together: they wait for it, and it is gone before they take theirs.
+
+    With exclusive CPUs a little less: a kubelet does not take whole ones back from a container that has ended.
+    """
     millicores = cost.browser_millicores + cost.encoder_millicores
-    return _resources(
-        millicores,
-        128 if cost.exclusive else 32,
-        limit_millicores=millicores if cost.exclusive else None,
-        memory_limit_mib=128,
-    )
+    if not cost.exclusive:
+        return _resources(millicores, 32, limit_millicores=None, memory_limit_mib=128)
+    return _resources(millicores - 1, 128, limit_millicores=millicores - 1, memory_limit_mib=128)
 
 
 def _resources(

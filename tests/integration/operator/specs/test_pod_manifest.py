@@ -16,7 +16,10 @@ from onair_operator.specs.pod_manifest import unclaimed_pod
 async def test_a_pod_with_exclusive_cpus_is_one_that_the_kubelet_gives_them_to(
     operated_namespace: OperatedNamespace, exclusive: bool, qos: str
 ) -> None:
-    """It gives them to containers that ask for whole ones, of pods of the class Guaranteed."""
+    """It gives them to containers that ask for whole ones, of pods of the class Guaranteed.
+
+    The first container asks for less: it would keep them until the pod is gone.
+    """
     cost = cost_of(project().spec.rendering, CostSettings(exclusive_cpus=exclusive))
     manifest = unclaimed_pod("spare-1", SETTINGS.encoder, SETTINGS.inside, cost, SETTINGS.regions)
     pod = await operated_namespace.client.create(PODS, operated_namespace.namespace, manifest)
@@ -25,4 +28,4 @@ async def test_a_pod_with_exclusive_cpus_is_one_that_the_kubelet_gives_them_to(
         each["resources"]["requests"]["cpu"]
         for each in (*pod["spec"]["initContainers"], *pod["spec"]["containers"])
     ]
-    assert asked == (["2", "1", "1"] if exclusive else ["750m", "413m", "337m"])
+    assert asked == (["1999m", "1", "1"] if exclusive else ["750m", "413m", "337m"])

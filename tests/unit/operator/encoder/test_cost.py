@@ -46,8 +46,8 @@ def test_the_browser_is_kept_from_taking_every_core(
     ("rendering", "cpus"),
     [
         ({}, (1, 1)),
-        ({"video": {"width": 1920, "height": 1080}}, (1, 1)),
-        ({"video": {"width": 1920, "height": 1080, "framerate": 60}}, (2, 2)),
+        ({"video": {"width": 1920, "height": 1080}}, (2, 1)),
+        ({"video": {"width": 1920, "height": 1080, "framerate": 60}}, (3, 2)),
     ],
     ids=["720p30", "1080p30", "1080p60"],
 )

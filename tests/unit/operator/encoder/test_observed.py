@@ -8,6 +8,7 @@ import pytest
 
 from onair_crds.contract.labels import EPOCH_LABEL
 from onair_crds.contract.times import parse_time
+from onair_crds.resources.base import MAX_TEXT
 from onair_crds.shapes import Document
 from onair_operator.encoder.observed import PodView
 
@@ -153,3 +154,19 @@ def test_a_pod_runs_once_all_of_its_containers_do(states: list[Document], since:
     status = {"containerStatuses": [{"state": state} for state in states]}
     found = PodView.of({"metadata": metadata, "status": status}).running_since
     assert found == (parse_time(since) if since else None)
+
+
+@pytest.mark.parametrize(
+    ("status", "ended"),
+    [
+        ({"phase": "Failed", "reason": "Evicted", "message": "low on memory"}, "Evicted: low on memory"),
+        ({"phase": "Failed", "reason": "UnexpectedAdmissionError"}, "UnexpectedAdmissionError"),
+        ({"phase": "Failed", "message": "m" * 5000}, "m" * MAX_TEXT),
+        ({"phase": "Failed"}, None),
+        ({"phase": "Running", "reason": "NodeLost", "message": "unreachable"}, None),
+    ],
+    ids=["both", "reason", "long message", "neither", "it runs"],
+)
+def test_a_pod_that_has_failed_says_why(status: Document, ended: str | None) -> None:
+    metadata = {"name": "show-run-1", "uid": "u", "creationTimestamp": CREATED}
+    assert PodView.of({"metadata": metadata, "status": status}).ended == ended

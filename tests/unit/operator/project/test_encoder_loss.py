@@ -44,6 +44,17 @@ def test_a_lost_encoder_is_replaced_under_the_same_id_and_the_next_epoch(gone: l
     assert any(isinstance(a, ResourceEvent) and a.reason == "EncoderLost" for a in plan(observed))
 
 
+def test_it_says_why_a_node_refused_or_ended_a_pod() -> None:
+    refused = pod(phase="Failed", ended="SMTAlignmentError: not a multiple of the threads of a core")
+    show = project(status={"broadcast": on_air()}, metadata=held())
+    (lost,) = [
+        each
+        for each in plan(world(show, pods=[refused]))
+        if isinstance(each, ResourceEvent) and each.reason == "EncoderLost"
+    ]
+    assert "its pod has failed (SMTAlignmentError: not a multiple of the threads of a core)" in lost.message
+
+
 def test_an_encoder_on_a_dead_node_is_replaced_but_a_silent_one_is_not() -> None:
     silent = encoder(connected=False)
     show = project(status={"broadcast": on_air()}, metadata=held())
