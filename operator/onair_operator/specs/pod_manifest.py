@@ -166,7 +166,7 @@ def _network(encoder: EncoderSettings, inside: InsideRules, cost: Cost) -> Docum
 def _network_resources(cost: Cost) -> Document:
     """All that the others ask for together: they wait for it, and it is gone before they take theirs.
 
-    With exclusive CPUs a little less: a kubelet does not take whole ones back from a container that has ended.
+    With exclusive CPUs a little less: a kubelet takes no whole ones back from a container that has ended.
     """
     millicores = cost.browser_millicores + cost.encoder_millicores
     if not cost.exclusive:
