@@ -15,8 +15,8 @@ pytestmark = pytest.mark.media
 GRAY, TOLERANCE = 0xC0, 20
 """No other page here has this colour, nor has a dialog."""
 ASKED_S = 90.0
-"""For cameras and microphones Chromium asks processes that it starts first: 3 s each on an idle machine, one after
-the other, and once more than 30 on a busy one."""
+"""For cameras and microphones Chromium asks processes that it starts first: 3 s each on an idle machine, one
+after the other, and once more than 30 on a busy one."""
 
 
 def test_files_of_the_container_are_no_pages(show: HostileShow) -> None:
