@@ -39,11 +39,13 @@ def served(folder: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def site(files: dict[str, tuple[str, bytes]], before: Callable[[], object] = lambda: None) -> Iterator[str]:
+def site(
+    files: dict[str, tuple[str, bytes]], before: Callable[[str], object] = lambda path: None
+) -> Iterator[str]:
     """Files by their path, with their types, for pages of any origin; gives their address.
 
     Args:
-        before: is called before each file is given, which may take its time.
+        before: is called with a path before its file is given, which may take its time.
     """
 
     class FileHandler(_Quiet):
@@ -51,7 +53,7 @@ def site(files: dict[str, tuple[str, bytes]], before: Callable[[], object] = lam
             if self.path not in files:  # a browser's search for an icon
                 self.send_error(404)
                 return
-            before()
+            before(self.path)
             content_type, body = files[self.path]
             self.send_response(200)
             self.send_header("Content-Type", content_type)

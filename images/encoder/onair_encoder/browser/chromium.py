@@ -16,6 +16,7 @@ from onair_encoder.browser import bounds, sandbox
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.browser.chromium_command import launch
+from onair_encoder.browser.first_paint import FirstPaint
 from onair_encoder.browser.frame_trace import FrameTrace, Trace
 from onair_encoder.browser.left_workers import LeftWorkers
 from onair_encoder.browser.page_canvas import PageCanvas
@@ -24,8 +25,6 @@ from onair_encoder.browser.page_error import PageError, page_error_text
 NAVIGATION_TIMEOUT_S = 30.0
 HEALTH_TIMEOUT_S = 10.0
 CHECK_RETRIES, CHECK_RETRY_S = 3, 0.2
-PAINT_TIMEOUT_S = 2.0
-"""A page that has loaded and painted nothing for so long is shown as it is."""
 DOCUMENT = """[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host,
 window[Symbol.for('onair.word')] || null, window[Symbol.for('onair.motion')] || null]"""
 """The present document's HTTP status, 0 where it has none, the host that it is from, its words of itself."""
@@ -70,8 +69,7 @@ class Chromium:
         """Of the present one: where redirects have led."""
         self._unreachable = False
         """The browser shows an error of its own."""
-        self._painted = asyncio.Condition()
-        self._painted_loaders: set[str] = set()
+        self._first_paint = FirstPaint()
         self._reactions: set[asyncio.Task[None]] = set()
         self._frame_trace = FrameTrace(self._call)
         self._left_workers = LeftWorkers(self._call, self._page, lambda: (self._wanted, self._document_url))
@@ -135,6 +133,7 @@ class Chromium:
 
     def _event(self, method: str, params: Message, session: str | None) -> None:
         self._left_workers.event(method, params)
+        self._first_paint.event(method, params)
         match method:
             case "Inspector.targetCrashed":
                 self.lost.set()
@@ -152,9 +151,6 @@ class Chromium:
                     self._unreachable = bool(frame.get("unreachableUrl"))
                     self._document_url = str(frame.get("url", ""))
                     self.navigated.set()
-            case "Page.lifecycleEvent" if params.get("name") == "firstPaint":
-                self._painted_loaders.add(params["loaderId"])
-                self._react(self._notify_painted())
             case "Network.responseReceived":
                 # A page's main frame has the id of its target.
                 if params.get("type") == "Document" and params.get("frameId") == self._target:
@@ -172,10 +168,6 @@ class Chromium:
         task = asyncio.create_task(run())
         self._reactions.add(task)
         task.add_done_callback(self._reactions.discard)
-
-    async def _notify_painted(self) -> None:
-        async with self._painted:
-            self._painted.notify_all()
 
     async def _inject(self, script: str | None) -> None:
         """Has a script run before those of every document that is loaded from now on; None: no script.
@@ -204,7 +196,7 @@ class Chromium:
             CdpClosed: the browser has ended.
         """
         self.page, self._document_status, self._wanted = None, None, url
-        self._painted_loaders.clear()
+        self._first_paint.begin()
         await self._inject(script)
         host = _host(url)
         # Only for the document: what a page loads later is none of our business, and may be large.
@@ -221,10 +213,9 @@ class Chromium:
             raise PageError(_refusal(host, self._document_status))
         if text := response.get("errorText"):
             raise PageError(f"{host}: {page_error_text(text)}")
-        if loader := response.get("loaderId"):
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(PAINT_TIMEOUT_S), self._painted:
-                    await self._painted.wait_for(lambda: loader in self._painted_loaders)
+        loader = response.get("loaderId")
+        if loader and not await self._first_paint.wait(loader, NAVIGATION_TIMEOUT_S, self.lost):
+            raise PageError(f"{host}: the page has painted nothing within {NAVIGATION_TIMEOUT_S:.0f} s")
         await self._left_workers.end()
         await self.check()
         self.page = url

@@ -16,7 +16,7 @@ from onair_encoder.browser.paint_watch import PaintWatch
 from onair_encoder.browser.sandbox import SandboxRefused
 from onair_encoder.browser.x_screen import Screen
 from onair_encoder.paths import X_SOCKET
-from onair_encoder.process.wait import wait_for_path
+from onair_encoder.process.wait import first_of, wait_for_path
 
 HEALTH_INTERVAL_S = 1.0
 GUARD_INTERVAL_S = 0.25
@@ -146,7 +146,7 @@ class PageKeeper:
     async def _pause(self, pause_s: float) -> bool:
         """Waits, at most until another page or size is wanted; whether one is."""
         self._changed.clear()
-        await _first_of(pause_s, self._changed)
+        await first_of(pause_s, self._changed)
         return self._changed.is_set()
 
     async def _show(self, chromium: Chromium) -> None:
@@ -179,7 +179,7 @@ class PageKeeper:
                 self._report(None, str(error))
                 await asyncio.to_thread(self._screen.blank)
                 await chromium.leave()
-                await _first_of(retry_s, self._changed, chromium.lost)
+                await first_of(retry_s, self._changed, chromium.lost)
                 retry_s = RETRY_MIN_S if self._changed.is_set() else min(retry_s * 1.6, RETRY_MAX_S)
 
     async def _lay_out(self, chromium: Chromium) -> None:
@@ -202,7 +202,7 @@ class PageKeeper:
         loading = asyncio.create_task(chromium.navigate(url, script))
         try:
             while not loading.done():
-                await _first_of(None, self._changed, chromium.lost, loading)
+                await first_of(None, self._changed, chromium.lost, loading)
                 if chromium.lost.is_set():
                     raise CdpClosed("while loading")
                 if self._changed.is_set():
@@ -227,7 +227,7 @@ class PageKeeper:
             loading = chromium.loading
             self._report(None if loading else url, None, loading=loading)
             interval_s = LOADING_INTERVAL_S if loading else HEALTH_INTERVAL_S
-            await _first_of(interval_s, self._changed, chromium.navigated, chromium.lost)
+            await first_of(interval_s, self._changed, chromium.navigated, chromium.lost)
             await chromium.check()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -269,14 +269,3 @@ async def _excess(chromium: Chromium) -> str | None:
         return await asyncio.to_thread(chromium.excess)
     except (OSError, RuntimeError) as error:  # no thread can be started, as where the page has taken all
         return f"the resources that the page uses cannot be measured: {error}"
-
-
-async def _first_of(timeout_s: float | None, *what: asyncio.Event | asyncio.Task[None]) -> None:
-    """Waits until one of the events is set, one of the tasks is done, or the timeout is over."""
-    waits = [w if isinstance(w, asyncio.Task) else asyncio.create_task(w.wait()) for w in what]
-    try:
-        await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for given, wait in zip(what, waits, strict=True):
-            if wait is not given:
-                wait.cancel()

@@ -1,4 +1,4 @@
-"""Waits for SIGTERM, and for sockets of other containers."""
+"""Waits for SIGTERM, for sockets of other containers, and for what comes first."""
 
 from __future__ import annotations
 
@@ -25,3 +25,14 @@ def terminated() -> asyncio.Event:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, event.set)
     return event
+
+
+async def first_of(timeout_s: float | None, *what: asyncio.Event | asyncio.Task[None]) -> None:
+    """Waits until one of the events is set, one of the tasks is done, or the timeout is over."""
+    waits = [w if isinstance(w, asyncio.Task) else asyncio.create_task(w.wait()) for w in what]
+    try:
+        await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for given, wait in zip(what, waits, strict=True):
+            if wait is not given:
+                wait.cancel()

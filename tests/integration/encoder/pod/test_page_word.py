@@ -1,14 +1,17 @@
-"""A public page is on air once it says so, where it has said before that it is loading."""
+"""A public page is on air once it says so, where it has said that it is loading; else once it has painted."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.media.live_view import LiveView, Pixels
 from tests.support.media.stream import gray_frames, is_slate
-from tests.support.pages import responding
+from tests.support.pages import responding, site
 from tests.support.pod_pair import PodPair, programme
 
 pytestmark = pytest.mark.media
@@ -27,6 +30,14 @@ const ask = async () => {
 };
 addEventListener('load', ask);
 </script>"""
+
+
+WORDLESS = """<!doctype html><link rel="stylesheet" href="/style.css"><body>hello"""
+STYLE = b"html { background: rgb(0, 120, 0) }"
+GREEN, TOLERANCE = (0, 120, 0), 4
+CORNER = slice(-40, -4)
+"""Of the picture, beside its words."""
+HELD_S, UNPAINTED_S, SLATE_AFTER_MS = 60, 4.0, 1500
 
 
 @dataclass
@@ -66,3 +77,56 @@ def test_a_page_that_is_loading_is_on_air_once_it_is_ready_and_until_then_a_slat
     pair.wait_for(lambda: not pair.status().on_slate, "on air")
     assert pair.status().composition_error is None
     pair.wait_for(lambda: gray_frames(far_end.read_url("word"), 0.5)[-1].mean() > 200, "the page is seen", 20)
+
+
+@dataclass
+class HeldPage:
+    """A page that says nothing and paints nothing until its style sheet is given."""
+
+    files: dict[str, tuple[str, bytes]]
+    asked: threading.Event
+    given: threading.Event
+
+    def hold(self, path: str) -> None:
+        if path == "/style.css":
+            self.asked.set()
+            self.given.wait(HELD_S)
+
+
+@pytest.fixture
+def held_page() -> Iterator[tuple[str, HeldPage]]:
+    files = {"/": ("text/html", WORDLESS.encode()), "/style.css": ("text/css", STYLE)}
+    page = HeldPage(files, threading.Event(), threading.Event())
+    with site(page.files, page.hold) as address:
+        try:
+            yield f"{address}/", page
+        finally:
+            page.given.set()
+
+
+def test_a_page_that_says_nothing_is_on_air_with_its_first_paint(
+    pair: PodPair, far_end: RtmpContainer, held_page: tuple[str, HeldPage]
+) -> None:
+    url, page = held_page
+    pair.put(programme(url, far_end, "paint", page_timeout_ms=SLATE_AFTER_MS)).raise_for_status()
+    pair.wait_for(page.asked.is_set, "the style sheet is asked for", 40)
+    assert pair.wait_phase("running", 40).on_slate
+    pair.wait_connected("paint")
+    with LiveView(far_end.rtmp_url("paint")) as view, view.recording() as recording:
+        view.watch(UNPAINTED_S)
+        assert pair.status().on_slate
+        page.given.set()
+        view.until("the page", lambda pixels: what(pixels) == "page", 20)
+    assert not pair.status().on_slate
+    seen = [what(each.pixels) for each in recording.frames]
+    first = seen.index("page")
+    assert set(seen[:first]) == {"slate"}, seen
+    assert set(seen[first:]) == {"page"}, seen
+
+
+def what(pixels: Pixels) -> str:
+    """What is on air."""
+    if is_slate(pixels.mean(axis=2)[None].astype(np.uint8)):
+        return "slate"
+    corner = pixels[CORNER, CORNER].astype(int)
+    return "page" if np.abs(corner - np.array(GREEN)).max() <= TOLERANCE else "neither"

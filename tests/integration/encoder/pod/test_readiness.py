@@ -39,7 +39,7 @@ class LatePicture:
     asked: threading.Event = field(default_factory=threading.Event)
     given: threading.Event = field(default_factory=threading.Event)
 
-    def wait(self) -> None:
+    def wait(self, _: str) -> None:
         self.asked.set()
         self.given.wait(120)
 

@@ -122,7 +122,7 @@ def test_a_selection_in_the_middle_of_a_transition_ends_it(air: OnAir, view: Liv
 def test_a_switch_waits_a_moment_for_a_layer_that_is_not_there(air: OnAir, view: LiveView) -> None:
     given = threading.Event()
     files = {"/late.png": ("image/png", media.png(*SIZE, YELLOW))}
-    with site(files, before=lambda: given.wait(60)) as address:
+    with site(files, before=lambda _: given.wait(60)) as address:
         picture = {"type": "image", "data": {"media": {"url": f"{address}/late.png"}}}
         old, new = air.scene(ground=square(RED)), air.scene(ground=square(BLUE), picture=picture)
         switched(air, view, old, RED)
