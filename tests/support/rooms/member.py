@@ -41,6 +41,8 @@ class Member:
         """Is given each picture."""
         self.hearing: Callable[[rtc.AudioFrame], None] = lambda frame: None
         """Is given each piece of audio."""
+        self.colours: dict[rtc.TrackSource.ValueType, Colour] = {}
+        """What plain cameras and screens see; those that are published see what is set here later."""
         self._listening: set[asyncio.Task[None]] = set()
         self.room.on("track_subscribed", self._subscribed)
 
@@ -87,7 +89,8 @@ class Member:
         options = rtc.TrackPublishOptions(source=of, simulcast=False)
         options.video_encoding.max_bitrate, options.video_encoding.max_framerate = 2_000_000, 10
         await self.room.local_participant.publish_track(track, options)
-        self._listening.add(asyncio.create_task(_plain(source, colour)))
+        self.colours[of] = colour
+        self._listening.add(asyncio.create_task(_plain(source, lambda: self.colours[of])))
         return source
 
     async def publish_camera(
@@ -130,12 +133,13 @@ async def _sound(source: rtc.AudioSource, hz: float, peak: float) -> None:
         await source.capture_frame(rtc.AudioFrame(samples.tobytes(), TONE_RATE_HZ, 1, len(samples)))
 
 
-async def _plain(source: rtc.VideoSource, colour: Colour) -> None:
+async def _plain(source: rtc.VideoSource, seen: Callable[[], Colour]) -> None:
     width, height = PLAIN_SIZE
-    luma, blue, red = np.round(OFFSETS + WEIGHTS @ (np.array(colour) / 255)).astype(np.uint8).tolist()
     quarter = width * height // 4
-    planes = bytes([luma]) * width * height + bytes([blue]) * quarter + bytes([red]) * quarter
     while True:
+        colour = np.array(seen()) / 255
+        luma, blue, red = np.round(OFFSETS + WEIGHTS @ colour).astype(np.uint8).tolist()
+        planes = bytes([luma]) * width * height + bytes([blue]) * quarter + bytes([red]) * quarter
         source.capture_frame(rtc.VideoFrame(width, height, rtc.VideoBufferType.I420, planes))
         await asyncio.sleep(0.1)
 

@@ -15,6 +15,7 @@ from tests.support.media.live_view import SAMPLE_RATE, LiveRecording, Pixels, rg
 from tests.support.scene.picture import Colour
 
 TONE_HZ, LOUD = 440, 0.25
+SIZE = (320, 180)
 CLIP_S = 60
 AT_ONCE_S = 2.5
 """So much is sent at once: MediaMTX looks at two seconds of a stream before it has readers."""
@@ -37,7 +38,8 @@ class Clip(NamedTuple):
 
 def clip(path: Path, colour: Colour, seconds: float = CLIP_S) -> Clip:
     """Encodes a clip."""
-    shade = f"color=c=0x{bytes(colour).hex()}:size=320x180:rate=30,format=gbrp"
+    size = "x".join(map(str, SIZE))
+    shade = f"color=c=0x{bytes(colour).hex()}:size={size}:rate=30,format=gbrp"
     tone = f"{LOUD}*sin(2*PI*{TONE_HZ}*t)"
     command = [
         *("ffmpeg", "-loglevel", "error", "-nostdin", "-y"),

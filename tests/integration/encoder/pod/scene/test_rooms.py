@@ -11,7 +11,7 @@ import pytest
 from livekit import rtc
 from tests.support.media.live_view import LiveView, Pixels
 from tests.support.pages import site
-from tests.support.rooms.member import member
+from tests.support.rooms.member import PLAIN_SIZE, member
 from tests.support.rooms.participant import participant
 from tests.support.scene import media
 from tests.support.scene.camera import tone_level
@@ -31,6 +31,8 @@ SIZE = (240, 180)
 """Of the shape of the guest's camera."""
 HIDES, REMAINS = (40, 60), (340, 60)
 SCREEN, SCREEN_SIZE = (40, 264), (160, 90)
+BESIDE = 20
+"""Pixels beside a layer in which nothing else may be."""
 JOINED_S = 40.0
 GUEST = "anna"
 
@@ -84,15 +86,19 @@ def screen_is(pixels: Pixels, colour: Colour, tolerance: int) -> bool:
     return bool(max(map(abs, edges)) <= EDGE_PX) and bool(np.abs(inner - np.array(colour)).max() <= tolerance)
 
 
-def covers(pixels: Pixels, place: tuple[int, int]) -> bool:
+def covers(pixels: Pixels, place: tuple[int, int], size: tuple[int, int] = SIZE) -> bool:
     """Whether a layer shows something all over its box, and nothing beside it."""
-    x, y = place
+    (x, y), (width, height) = place, size
     other = np.abs(pixels.astype(int) - np.array(BLUE)).max(axis=2) > 40
-    around = other[y - 20 : y + SIZE[1] + 20, x - 20 : x + SIZE[0] + 20]
+    around = other[max(0, y - BESIDE) : y + height + BESIDE, max(0, x - BESIDE) : x + width + BESIDE]
     rows, columns = np.nonzero(around)
     if not len(rows):
         return False
-    edges = (columns.min() - 20, rows.min() - 20, columns.max() - 19 - SIZE[0], rows.max() - 19 - SIZE[1])
+    left, top = min(BESIDE, x), min(BESIDE, y)
+    edges = (
+        *(columns.min() - left, rows.min() - top),
+        *(columns.max() + 1 - left - width, rows.max() + 1 - top - height),
+    )
     return bool(max(map(abs, edges)) <= EDGE_PX)
 
 
@@ -156,6 +162,11 @@ CAMERA_HZ, SCREEN_HZ, PEAK, GAIN_DB = 400, 1300, 0.25, 1
 PLAIN = (240, 135)
 """Of the shape of the plain camera."""
 
+LAST_COLOUR = (48, 144, 80)
+NATURAL, NATURAL_SIZE = (300, 170), PLAIN_SIZE
+"""Of a layer that has no size."""
+KEPT = (340, 10)
+
 BROWSER = (("browser", "/chromium"),)
 AGENT_AND_BROWSER = (("encoder", "onair_encoder agent"), *BROWSER)
 HEARD_TRIES = 4
@@ -195,6 +206,42 @@ async def test_a_guest_has_the_colours_that_they_send_and_the_volumes_of_their_l
             if off_db <= GAIN_DB:
                 break
     assert off_db <= GAIN_DB, gains
+    await asyncio.to_thread(scene.delete)
+
+
+async def test_of_a_guest_who_leaves_the_last_picture_remains_and_a_layer_without_a_size_has_that_of_theirs(
+    air: OnAir, view: LiveView
+) -> None:
+    remains = layer("remain", KEPT, 0, "eve") | {"height": PLAIN[1]}
+    natural = layer("hide", NATURAL, 0, "eve")
+    del natural["width"], natural["height"]
+    scene = await asyncio.to_thread(air.scene, ground=square(BLUE), remains=remains, natural=natural)
+    await asyncio.to_thread(air.select, scene)
+    token = await asyncio.to_thread(air.room_token, await asyncio.to_thread(air.guest, "eve"), "eve")
+
+    async def until(what: str, check: Callable[[Pixels], object]) -> None:
+        await asyncio.to_thread(view.until, what, check, JOINED_S)
+
+    def both(colour: Colour) -> Callable[[Pixels], bool]:
+        return lambda pixels: (
+            is_all(pixels, KEPT, colour, PLAIN, 4)
+            and is_all(pixels, NATURAL, colour, NATURAL_SIZE, 4)
+            and covers(pixels, KEPT, PLAIN)
+            and covers(pixels, NATURAL, NATURAL_SIZE)
+        )
+
+    def kept(pixels: Pixels) -> bool:
+        is_kept = is_all(pixels, KEPT, LAST_COLOUR, PLAIN, 4) and covers(pixels, KEPT, PLAIN)
+        return is_kept and is_all(pixels, NATURAL, BLUE, NATURAL_SIZE)
+
+    async with member(air.signal_url, token, subscribe=False) as guest:
+        await guest.publish_colour(CAMERA_COLOUR)
+        await until("the guest", both(CAMERA_COLOUR))
+        guest.colours[rtc.TrackSource.SOURCE_CAMERA] = LAST_COLOUR
+        await until("their last colour", both(LAST_COLOUR))
+    await until("that they have left", kept)
+    recording = await asyncio.to_thread(view.watch, 1.0)
+    assert all(kept(each.pixels) for each in recording.frames)
     await asyncio.to_thread(scene.delete)
 
 

@@ -26,6 +26,8 @@ COLOUR, EDGE_PX, GAIN_DB = 4, 1, 1
 SIZE = (160, 90)
 AWAY_S, HEARD_S = 15.0, 0.7
 PLACES = {"slate": (20, 40), "hide": (220, 40), "remain": (420, 40)}
+NATURAL = (200, 60)
+"""Of a layer that has no size."""
 NEAR = 60
 """A colour that has just changed takes some frames to be exact."""
 FLAPS = 2
@@ -77,11 +79,10 @@ def shows(pixels: Pixels, slate: Colour | Clip, hide: Colour | Clip, remain: Col
     return max(off(inner(pixels, name), each) for name, each in wanted.items()) <= COLOUR
 
 
-def edges(pixels: Pixels, name: str) -> tuple[int, int, int, int]:
+def edges(pixels: Pixels, x: int, width: int) -> tuple[int, int, int, int]:
     """Left, top, right and bottom of what is not the ground about a layer."""
-    x, _ = PLACES[name]
     other = np.abs(pixels.astype(int) - np.array(BLUE)).max(axis=2) > 60
-    rows, columns = np.nonzero(other[:, x - 10 : x + SIZE[0] + 10])
+    rows, columns = np.nonzero(other[:, x - 10 : x + width + 10])
     left = x - 10
     return int(columns.min()) + left, int(rows.min()), int(columns.max()) + left + 1, int(rows.max()) + 1
 
@@ -123,9 +124,9 @@ def test_a_source_is_seen_and_heard_and_while_it_is_away_or_flaps_what_is_told_s
     with Camera(url, clips.orange):
         frame = view.until("the source", lambda p: shows(p, *[clips.orange] * 3), AWAY_S)
         gain = tone_at_end(view.watch(HEARD_S + 0.3), HEARD_S) / clips.orange.level
-    for name, (x, y) in PLACES.items():
+    for x, y in PLACES.values():
         wanted = (x, y, x + SIZE[0], y + SIZE[1])
-        found = edges(frame.pixels, name)
+        found = edges(frame.pixels, x, SIZE[0])
         assert max(abs(one - other) for one, other in zip(found, wanted, strict=True)) <= EDGE_PX, found
     assert abs(20 * np.log10(gain / 0.5)) <= GAIN_DB, gain
     with view.recording() as recording:
@@ -144,6 +145,21 @@ def test_a_source_is_seen_and_heard_and_while_it_is_away_or_flaps_what_is_told_s
         assert not others(pixels, "hide", BLUE, *source_itself)
         assert not others(pixels, "remain", *source_itself)
     scene.delete()
+
+
+def test_a_layer_without_a_size_has_that_of_its_source(air: OnAir, view: LiveView, clips: Clips) -> None:
+    id_, url = air.source()
+    (x, y), (width, height) = NATURAL, camera.SIZE
+    natural: JsonObject = {"type": "source", "x": x, "y": y, "data": {"source": {"id": id_, "volume": 0}}}
+
+    def shown(pixels: Pixels) -> bool:
+        return clips.orange.off(pixels[y + 3 : y + height - 3, x + 3 : x + width - 3]) <= COLOUR
+
+    with air.showing(view, ground=square(BLUE), natural=natural), Camera(url, clips.orange):
+        frame = view.until("the source", shown, AWAY_S)
+    found = edges(frame.pixels, x, width)
+    wanted = (x, y, x + width, y + height)
+    assert max(abs(one - other) for one, other in zip(found, wanted, strict=True)) <= EDGE_PX, found
 
 
 def test_a_source_that_is_disabled_on_air_is_stood_for_until_it_is_enabled_again(
