@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -51,6 +51,7 @@ from onair_api.live.source.hls import HlsPreviews
 from onair_api.live.source.record import SourceRecords
 from onair_api.live.source.service import Sources
 from onair_api.live.source.stream_keys import StreamKeys
+from onair_api.operation import AnyOperation, StreamOperation
 from onair_api.operations import OPERATIONS, schemas
 from onair_api.rpc import routes as rpc_routes
 from onair_api.services import Services
@@ -90,10 +91,16 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     pages.install(app, services.cluster, services.keys, services.is_alive, settings)
     openapi.install(app, settings.public_url)
     app.add_middleware(compression.Compression)
-    app.add_middleware(RequestLog)
+    app.add_middleware(RequestLog, streams=stream_paths(OPERATIONS))
     # Outermost: browsers see the text of errors, too
     app.add_middleware(Cors, api=app, settings=settings.cors)
     return app
+
+
+def stream_paths(operations: Iterable[AnyOperation | StreamOperation]) -> frozenset[str]:
+    """Where operations are served whose responses do not end."""
+    streams = [each for each in operations if isinstance(each, StreamOperation)]
+    return frozenset(path for each in streams for path in (each.http.path, rpc_routes.path_of(each)))
 
 
 def connect(settings: Settings, client: KubeClient) -> Services:

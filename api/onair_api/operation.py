@@ -173,6 +173,11 @@ class Declaration(Generic[C]):
     errors: Errors = Errors()
 
     @property
+    def rpc_path(self) -> str:
+        """The path of its method, below the root of its service."""
+        return f"/{self.rpc.service}/{self.rpc.method or self.name}"
+
+    @property
     def error_codes(self) -> frozenset[Code]:
         """Codes of the errors that it documents.
 

@@ -23,7 +23,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import GUEST_CODE, PROJECT
 from onair_api.errors import NotFound
 from onair_api.writes.quota_enforcement import Quotas
-from onair_crds.contract.labels import CREATED_ANNOTATION, GUEST_CODE_LABEL, GUEST_CODE_TYPE
+from onair_crds.contract.labels import CREATED_ANNOTATION, GUEST_CODE_LABEL, GUEST_CODE_TYPE, MADE_BY_FACADE
 from onair_crds.contract.owners import owner_reference
 from onair_crds.contract.times import format_time
 from onair_crds.kube.store import Entry
@@ -153,7 +153,7 @@ class GuestCodes:
             "immutable": True,
             "metadata": {
                 "name": secret_name(code.service_id, code.code),
-                "labels": {"app.kubernetes.io/managed-by": "onair-api", GUEST_CODE_LABEL: project.name},
+                "labels": {**MADE_BY_FACADE, GUEST_CODE_LABEL: project.name},
                 "annotations": {
                     **expires_annotation(expires),
                     CREATED_ANNOTATION: format_time(now, "microseconds"),

@@ -20,7 +20,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import REVOKED_TOKEN
 from onair_api.settings import MAX_TOKEN_DURATION_MS
 from onair_api.writes.quota_enforcement import Quotas
-from onair_crds.contract.labels import REVOKED_TOKEN_TYPE, SERVICE_ANNOTATION
+from onair_crds.contract.labels import MADE_BY_FACADE, REVOKED_TOKEN_TYPE, SERVICE_ANNOTATION
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
 
@@ -105,7 +105,7 @@ class RevokedTokens:
             "immutable": True,
             "metadata": {
                 "name": name,
-                "labels": {"app.kubernetes.io/managed-by": "onair-api"},
+                "labels": {**MADE_BY_FACADE},
                 "annotations": {
                     **expires_annotation(dt.datetime.fromtimestamp(expires, dt.UTC)),
                     SERVICE_ANNOTATION: service_id,

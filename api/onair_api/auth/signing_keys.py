@@ -23,7 +23,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import BY_KIND, RENDERER_KEY, SIGNING_KEY
 from onair_api.errors import Unavailable
 from onair_crds.contract.json_web_keys import KEY_BITS, json_web_key
-from onair_crds.contract.labels import SIGNING_KEY_TYPE
+from onair_crds.contract.labels import MADE_BY_FACADE, SIGNING_KEY_TYPE
 from onair_crds.contract.renderer_token import PUBLIC_PEM
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.errors import ApiError
@@ -92,7 +92,7 @@ class SigningKeys:
             "kind": "Secret",
             "type": SIGNING_KEY_TYPE,
             "immutable": True,
-            "metadata": {"name": FIRST_NAME, "labels": {"app.kubernetes.io/managed-by": "onair-api"}},
+            "metadata": {"name": FIRST_NAME, "labels": {**MADE_BY_FACADE}},
             "data": {DATA_KEY: base64.b64encode(pem).decode()},
         }
         cluster = self._cluster

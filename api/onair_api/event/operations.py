@@ -21,6 +21,7 @@ from onair_api.operation import (
     ServiceMethod,
     StreamOperation,
 )
+from onair_crds.contract.facade_paths import EVENT_STREAM_PATH
 from onair_crds.shapes import JsonSchema
 
 PATH = "/event/v2"
@@ -74,7 +75,7 @@ EVENTS = (
     ),
     StreamOperation(
         name=STREAM_EVENTS,
-        http=Http("GET", PATH + "/stream"),
+        http=Http("GET", EVENT_STREAM_PATH),
         rpc=Rpc(SERVICE, method="Stream"),
         access=STREAM_ACCESS,
         http_app=HttpStreams,

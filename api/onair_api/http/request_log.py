@@ -10,6 +10,7 @@ import itertools
 import re
 import secrets
 import time
+from collections.abc import Collection
 from typing import Any
 
 import orjson
@@ -29,7 +30,6 @@ REQUEST_ID = b"x-request-id"
 _PROCESS, _NUMBERS = secrets.token_hex(5), itertools.count(1)
 _HARMLESS = re.compile(rb"[A-Za-z0-9_.:-]{1,64}")
 
-STREAM_ROUTES = frozenset({"/event/v2/stream", "/grpcweb/event/v2/apis.event.v2.EventService/Stream"})
 METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 """What is counted by name: over HTTP/2 a method may be any text, and each would be kept."""
 QUIET = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -38,8 +38,13 @@ SECRET_PARAMETERS = frozenset({"code", "token"})
 
 
 class RequestLog:
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, streams: Collection[str] = ()) -> None:
+        """
+        Args:
+            streams: routes whose responses do not end.
+        """
         self._app = app
+        self._streams = streams
         self._counters: dict[tuple[str, str, int], Any] = {}
         self._timers: dict[str, Any] = {}
 
@@ -87,7 +92,7 @@ class RequestLog:
         if counter is None:
             counter = self._counters[key] = REQUESTS.labels(method, route, str(status))
         counter.inc()
-        if route not in STREAM_ROUTES:  # whose life is no latency
+        if route not in self._streams:  # whose life is no latency
             timer = self._timers.get(route)
             if timer is None:
                 timer = self._timers[route] = LATENCY.labels(route)

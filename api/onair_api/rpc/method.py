@@ -38,7 +38,7 @@ class Method:
         """
         rpc = operation.rpc
         self.service, self.name = rpc.service, rpc.method or operation.name
-        self.operation = operation.name
+        self.operation, self.path = operation.name, operation.rpc_path
         self._callers, self.responses = callers, callers.responses
         self.reads = operation.http.method == "GET"
         self._caller = functools.partial(operation.access.caller, callers, operation.name)
@@ -53,10 +53,6 @@ class Method:
         messages = operation.messages
         asked = list_bounds(str(messages.request), schemas) if messages.has_body else UNBOUNDED
         self.bounds = ListBounds(None, {self._body: asked}) if self._body else asked
-
-    @property
-    def path(self) -> str:
-        return f"/{self.service}/{self.name}"
 
     async def __call__(
         self,

@@ -44,7 +44,7 @@ def install(
         for each in operations
     ]
     door = Door(methods, limits)
-    paths = [f"{root_of(each.service)}{each.path}" for each in methods]
+    paths = [path_of(each) for each in operations]
     app.router.routes.insert(0, _DoorRoute(door, paths))
 
 
@@ -65,6 +65,11 @@ class _DoorRoute(Route):
             child_scope["route"] = self._named.get(scope["path"], self)
             child_scope["path_params"] = {}
         return match, child_scope
+
+
+def path_of(operation: AnyOperation | StreamOperation) -> str:
+    """Where an operation is served."""
+    return root_of(operation.rpc.service) + operation.rpc_path
 
 
 def root_of(service: str) -> str:

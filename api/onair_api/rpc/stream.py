@@ -22,16 +22,12 @@ class StreamMethod:
     def __init__(self, operation: StreamOperation, streams: MessageStreams, limits: LimitSettings) -> None:
         rpc = operation.rpc
         self.service, self.name = rpc.service, rpc.method or operation.name
-        self.operation = operation.name
+        self.operation, self.path = operation.name, operation.rpc_path
         self._streams = streams
         self._request, response = messages_of(self.service, self.name)
         forms: tuple[Form, ...] = (BINARY, JSON)
         self._framings = {form: MessageFraming(partial(form.encoded, response)) for form in forms}
         self._json_depth = limits.json_depth
-
-    @property
-    def path(self) -> str:
-        return f"/{self.service}/{self.name}"
 
     async def messages(
         self,

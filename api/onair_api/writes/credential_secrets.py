@@ -18,7 +18,7 @@ from onair_api.cache.watched_kinds import CREDENTIALS
 from onair_api.errors import RpcError
 from onair_api.wire.message import FieldKind, Message
 from onair_api.writes.identifiers import new_id
-from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
+from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL, MADE_BY_FACADE
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.errors import ApiError, ApiUnavailable
 from onair_crds.kube.store import Entry
@@ -90,7 +90,7 @@ class Credentials:
             "kind": "Secret",
             "type": CREDENTIALS_TYPE,
             "immutable": True,
-            "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": "onair-api", **labels}},
+            "metadata": {"name": name, "labels": {**MADE_BY_FACADE, **labels}},
             "data": {k: base64.b64encode(v.encode()).decode() for k, v in values.items()},
         }
         cluster = self._cluster

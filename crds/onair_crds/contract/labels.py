@@ -15,6 +15,7 @@ GUEST_CODE_LABEL = f"{GROUP}/guest-code-of"
 """On a guest code's Secret: the project that it leads to."""
 PART_OF_LABEL = "app.kubernetes.io/part-of"
 COMPONENT_LABEL = "app.kubernetes.io/component"
+MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 PRODUCT = "onair"
 ENCODER_COMPONENT = "encoder"
 REGION_LABEL = "topology.kubernetes.io/region"
@@ -44,6 +45,9 @@ API_KEY_TYPE = f"{GROUP}/api-key"
 REVOKED_TOKEN_TYPE = f"{GROUP}/revoked-token"
 GUEST_CODE_TYPE = f"{GROUP}/guest-code"
 
+
+MADE_BY_FACADE = {MANAGED_BY_LABEL: "onair-api"}
+MADE_BY_OPERATOR = {MANAGED_BY_LABEL: "onair-operator"}
 
 ENCODER_LABELS = {PART_OF_LABEL: PRODUCT, COMPONENT_LABEL: ENCODER_COMPONENT}
 """Of every encoder pod and its identity, whatever show it has, if any."""

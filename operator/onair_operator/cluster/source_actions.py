@@ -10,7 +10,7 @@ from collections.abc import Callable
 import structlog
 
 from onair_crds.contract.ingest import STREAM_KEY, secret_name
-from onair_crds.contract.labels import CREDENTIALS_TYPE, SOURCE_LABEL
+from onair_crds.contract.labels import CREDENTIALS_TYPE, MADE_BY_OPERATOR, SOURCE_LABEL
 from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.apis import CUSTOM, SECRETS
 from onair_crds.kube.client import KubeClient
@@ -68,7 +68,7 @@ class SourceActions:
     async def _create_stream_key(self, source: Source) -> None:
         """Makes the source's Secret; one that somebody else made meanwhile stays."""
         name = secret_name(source.name)
-        labels = {"app.kubernetes.io/managed-by": "onair-operator", SOURCE_LABEL: source.name}
+        labels = {**MADE_BY_OPERATOR, SOURCE_LABEL: source.name}
         owner = owner_reference(source.kind, source.name, source.uid)
         key = secrets.token_hex(KEY_BYTES)
         document: Document = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from onair_crds.contract.ingest import APPLICATION, IngestEndpoint
+from onair_crds.contract.labels import REGION_LABEL
 from onair_crds.shapes import Document
 
-REGION_LABEL = "topology.kubernetes.io/region"
 NOT_FOR_OTHERS = "node.kubernetes.io/exclude-from-external-load-balancers"
 """Label of nodes that load balancers leave out, as those of control planes."""
 ADDRESS_TYPES = ("ExternalIP", "ExternalDNS", "InternalIP")

@@ -19,6 +19,7 @@ from onair_api.operation import (
     ServiceMethod,
 )
 from onair_api.wire.schema import STRING, enumeration
+from onair_crds.contract.facade_paths import TOKEN_PATH
 from onair_crds.resources.enums import Role
 
 PATH = "/live/v2/authentication"
@@ -29,7 +30,7 @@ PUBLIC_AUTHENTICATION_SERVICE = "live.v21.PublicAuthenticationService"
 AUTHENTICATION = (
     Operation(
         name="CreateAccessToken",
-        http=Http("POST", PATH + "/token"),
+        http=Http("POST", TOKEN_PATH),
         rpc=Rpc(BACKEND_AUTHENTICATION_SERVICE),
         access=ByApiKey(),
         service=ServiceMethod(Authentication, Authentication.create),
@@ -47,7 +48,7 @@ AUTHENTICATION = (
     ),
     Operation(
         name="RefreshAccessToken",
-        http=Http("PUT", PATH + "/token", response=ResponseKind.TOKEN),
+        http=Http("PUT", TOKEN_PATH, response=ResponseKind.TOKEN),
         rpc=Rpc(SERVICE),
         access=ByAccessToken(VIEWERS, redeeming=True),
         service=ServiceMethod(Authentication, Authentication.refresh),
@@ -61,7 +62,7 @@ AUTHENTICATION = (
     ),
     Operation(
         name="RevokeAccessToken",
-        http=Http("DELETE", PATH + "/token"),
+        http=Http("DELETE", TOKEN_PATH),
         rpc=Rpc(SERVICE),
         access=ByAccessToken(VIEWERS, redeeming=True),
         service=ServiceMethod(Authentication, Authentication.revoke),

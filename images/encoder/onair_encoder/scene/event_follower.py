@@ -18,6 +18,7 @@ import aiohttp
 from aiohttp import WSMsgType
 
 from onair_crds.backoff import backoff_s
+from onair_crds.contract.facade_paths import EVENT_STREAM_PATH
 from onair_crds.contract.program import Program
 from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.until_one_ends import until_one_ends
@@ -33,7 +34,6 @@ from onair_encoder.scene.facade_session import (
 from onair_encoder.scene.layer_events import PATTERN, layers_event
 from onair_encoder.scene.scene import LayersEvent
 
-STREAM_PATH = "/event/v2/stream"
 HEARTBEAT_S = 5.0
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 15.0
 STOOD_S = 10.0
@@ -117,7 +117,7 @@ class EventFollower:
         # Only a stream that is open has heartbeats
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             opened = await session.ws_connect(
-                f"{access.facade}{STREAM_PATH}?{urlencode({'sessionid': access.session})}",
+                f"{access.facade}{EVENT_STREAM_PATH}?{urlencode({'sessionid': access.session})}",
                 headers={"Authorization": f"Bearer {token}"},
                 heartbeat=HEARTBEAT_S,
                 max_msg_size=MAX_MESSAGE,

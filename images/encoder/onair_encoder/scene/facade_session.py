@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import aiohttp
 
+from onair_crds.contract.facade_paths import TOKEN_PATH
 from onair_crds.contract.program import Program
 
-TOKEN_PATH = "/live/v2/authentication/token"  # noqa: S105 - a path
 CONNECT_TIMEOUT_S = 5.0
 UNAUTHENTICATED = 401
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlsplit
 
+from onair_crds.contract.inside_addresses import DEFAULT_PORTS
 from onair_ingest.pulls.address_guard import PullRefused
 
-DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
+SCHEMES = ("rtmp", "rtmps")
 MAX_HOST = 253
 """No name is longer."""
 
@@ -56,7 +57,7 @@ def parse_address(url: str) -> PullAddress:
         port = parts.port
     except ValueError as error:
         raise PullRefused("its url is not one of RTMP") from error
-    if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
+    if parts.scheme not in SCHEMES or not parts.hostname:
         raise PullRefused("its url is not one of RTMP")
     if len(parts.hostname) > MAX_HOST:
         raise PullRefused("the name of its server is too long")

@@ -15,11 +15,11 @@ from tests.support.scenes import layout, scene
 from tests.support.small_program import small_program
 from tests.support.waiting import until
 
+from onair_crds.contract.facade_paths import EVENT_STREAM_PATH, TOKEN_PATH
 from onair_crds.contract.program import Program
 from onair_crds.shapes import JsonObject
 from onair_encoder.scene import event_follower
-from onair_encoder.scene.event_follower import STREAM_PATH, EventFollower
-from onair_encoder.scene.facade_session import TOKEN_PATH
+from onair_encoder.scene.event_follower import EventFollower
 from onair_encoder.scene.scene import LayersEvent
 
 
@@ -76,7 +76,7 @@ async def scripted_facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scri
     monkeypatch.setattr(event_follower, "RETRY_MAX_S", 0.05)
     scripted_facade, app = ScriptedEventFacade(), web.Application()
     app.router.add_put(TOKEN_PATH, scripted_facade.exchange)
-    app.router.add_get(STREAM_PATH, scripted_facade.stream)
+    app.router.add_get(EVENT_STREAM_PATH, scripted_facade.stream)
     async with on_loopback(app) as scripted_facade.address:
         yield scripted_facade
 

@@ -14,10 +14,10 @@ from tests.support.scenes import ROOT, layout, scene
 from tests.support.small_program import small_program
 from tests.support.waiting import until
 
+from onair_crds.contract.facade_paths import TOKEN_PATH
 from onair_crds.contract.program import Program, ProgramRoomServer
 from onair_crds.contract.scene import Canvas, PageRoom, SceneLayer, SceneState
 from onair_encoder.scene import room_access
-from onair_encoder.scene.facade_session import TOKEN_PATH
 from onair_encoder.scene.room_access import NO_TOKEN, RoomAccess
 from onair_encoder.scene.scene import Scene
 
