@@ -40,7 +40,7 @@ class ResponseBytes:
 
     @contextmanager
     def sending(self, service_id: str | None, size: int, *, refused: bool) -> Iterator[None]:
-        """While a response is sent.
+        """Counts a response while it is sent.
 
         Args:
             service_id: None: to anybody, who is not sent much.

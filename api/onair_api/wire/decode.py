@@ -1,9 +1,9 @@
 """Decodes a request's JSON into the resource's form: all of it, or what a mask names over a stored form.
 
 Collects what is wrong with every field. Types and enumerations are checked here; bounds, required fields
-and one-ofs by the models afterwards (`validation`), as an update is only whole once it is merged. Merging
-works on the resource's form, so fields that HTTP does not show (references, what a later version stores)
-stay as they are.
+and one-ofs by the models afterwards (`model_violations`), as an update is only whole once it is merged.
+Merging works on the resource's form, so fields that HTTP does not show (references, what a later version
+stores) stay as they are.
 """
 
 from __future__ import annotations

@@ -196,7 +196,7 @@ class Secrets:
         """The value that the reference names.
 
         Raises:
-            Refused: there is no such value, or it may not be used.
+            DestinationRefused: there is no such value, or it may not be used.
         """
         secret = self._known.get(reference.name)
         if secret is None:
@@ -256,7 +256,7 @@ def room(
     """Returns the room that a destination publishes to.
 
     Raises:
-        Refused: there is no such provider for this service, or the channel is not one of its own.
+        DestinationRefused: there is no such provider for this service, or the channel is not one of its own.
     """
     provider = providers.get(spec.app_id)
     if provider is None:

@@ -24,7 +24,7 @@ def prove(installation: Installation, right: str, need: Need) -> None:
     """Takes a right away, sees its want, and gives it back.
 
     Raises:
-        AssertionError: nothing was refused for want of it, or nobody noticed, or the right does not mend it.
+        AssertionError: nothing was refused for want of it, or nobody noticed, or the right does not fix it.
     """
     scenario = need.scenario(installation)
     with closing(scenario):  # type: ignore[type-var]

@@ -1,4 +1,4 @@
-"""LayersById as HTTP and events show them. Pure."""
+"""Encodes layers as HTTP and events show them. Pure."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Admission:
         """Lets somebody publish; reports those who may not with the key of a source.
 
         Raises:
-            Refused: they may not.
+            PublishRefused: they may not.
         """
         try:
             await self._admit(publisher)
@@ -120,7 +120,7 @@ class Admission:
         """Who is connected and silent; None if nobody is.
 
         Raises:
-            Refused: somebody publishes, or has just connected.
+            PublishRefused: somebody publishes, or has just connected.
         """
         holder = self._streams.get(stream)
         if place := self._places.get(stream):

@@ -122,7 +122,7 @@ async def test_who_is_removed_comes_back_only_when_the_room_opens_anew(
     async with member(signal_url(two), eve_token) as joined:
         assert administer(one, host_token, "RemoveParticipant", identity="eve").status_code == 200
         await joined.disconnected()
-    wait_for(lambda: validate(two, eve_token).status_code == 403, "the other replica refuses her")
+    wait_for(lambda: validate(two, eve_token).status_code == 403, "the other replica refuses them")
     with pytest.raises(rtc.ConnectError):
         async with member(signal_url(one), eve_token):
             pass

@@ -36,7 +36,7 @@ async def test_participants_come_back_by_themselves_without_an_operator_when_the
     ):
         ends = stack.enter_context(start_facade(rooms=settings_for(server, TOKEN_S)))
         show = sign_in(facade=stays).project(**HOSTED)
-        # Ben's does not expire: his browser may take as long to start
+        # Ben's does not expire: their browser may take as long to start
         lasts = stack.enter_context(start_facade(rooms=settings_for(server)))
         ben_token, _ = join(show, User(lasts, guest(show, name="ben").token))
         # As a Service does, which leads to another replica when one has ended
