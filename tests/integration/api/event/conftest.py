@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.facade import FacadeThread, StoredResources
+from tests.support.facade import FacadeThread, StartFacade
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
@@ -26,12 +26,8 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-def own(
-    rights: Path, resources: StoredResources, redis: RedisServer, recorded_logs: object
-) -> Iterator[FacadeThread]:
+def own(start_facade: StartFacade, redis: RedisServer) -> Iterator[FacadeThread]:
     events = EventSettings(drain_s=0.1, backlog_events=50, stalled_after_s=1.0)
-    with FacadeThread(
-        rights, resources.shows, resources.release, redis=RedisSettings(url=redis.url), events=events
-    ) as facade:
+    with start_facade(redis=RedisSettings(url=redis.url), events=events) as facade:
         wait_for(lambda: facade.bus.connected, "Redis is connected")
         yield facade

@@ -6,7 +6,6 @@ import contextlib
 import socket
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,13 +80,13 @@ def test_without_redis_every_subscriber_sees_what_is_stored(
     own: FacadeThread,
     redis: RedisServer,
     sign_in: SignIn,
-    rights: Path,
+    start_facade: StartFacade,
     resources: StoredResources,
     fault: str,
 ) -> None:
     """Two replicas, changes over HTTP on either and by kubectl, before, during and after."""
     settings: dict[str, Any] = {"redis": RedisSettings(url=redis.url), "events": EventSettings(drain_s=0.1)}
-    with FacadeThread(rights, resources.shows, resources.release, **settings) as other:
+    with start_facade(**settings) as other:
         shows = new_shows(sign_in(facade=own))
         beyond = User(other, shows[0].user.token)
         wait_for(lambda: beyond.call("GET", shows[-1].path).is_success, "both know them")
@@ -122,12 +121,12 @@ def test_without_redis_every_subscriber_sees_what_is_stored(
 
 
 def test_what_was_published_elsewhere_while_the_link_was_down_arrives(
-    own: FacadeThread, redis: RedisServer, sign_in: SignIn, rights: Path, resources: StoredResources
+    own: FacadeThread, redis: RedisServer, sign_in: SignIn, start_facade: StartFacade
 ) -> None:
     host = sign_in(facade=own)
     settings: dict[str, Any] = {"redis": RedisSettings(url=redis.url), "events": EventSettings(drain_s=0.1)}
     with (
-        FacadeThread(rights, resources.shows, resources.release, **settings) as other,
+        start_facade(**settings) as other,
         WebSocket(own, host.token) as stream,
     ):
         stream.subscribe()
@@ -142,7 +141,7 @@ def test_what_was_published_elsewhere_while_the_link_was_down_arrives(
 
 
 def test_what_was_published_elsewhere_before_redis_was_first_reached_arrives(
-    own: FacadeThread, redis: RedisServer, sign_in: SignIn, rights: Path, resources: StoredResources
+    own: FacadeThread, redis: RedisServer, sign_in: SignIn, start_facade: StartFacade
 ) -> None:
     """A session is not kept waiting for Redis: what comes after it was subscribed is for it."""
     host = sign_in(facade=own)
@@ -153,7 +152,7 @@ def test_what_was_published_elsewhere_before_redis_was_first_reached_arrives(
         "events": EventSettings(drain_s=0.1),
     }
     with (
-        FacadeThread(rights, resources.shows, resources.release, **settings) as late,
+        start_facade(**settings) as late,
         WebSocket(late, host.token) as stream,
     ):
         stream.subscribe()

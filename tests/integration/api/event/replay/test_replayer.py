@@ -5,12 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from redis import Redis
 from tests.support.event_client import PUBLISH, HttpStream, WebSocket, events_of
-from tests.support.facade import FacadeThread, StoredResources, User
+from tests.support.facade import FacadeThread, StartFacade, User
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import wait_for
 
@@ -97,13 +96,11 @@ def test_another_users_session_of_the_same_id_gets_nothing(
 
 
 @pytest.fixture
-def tiny(
-    rights: Path, resources: StoredResources, redis_server: RedisServer, replicas: object
-) -> Iterator[FacadeThread]:
+def tiny(start_facade: StartFacade, redis_server: RedisServer, replicas: object) -> Iterator[FacadeThread]:
     """A replica that keeps three events, all kinds together."""
     events = EventSettings(drain_s=0.2, replay_events=3)
     redis = RedisSettings(url=redis_server.url)
-    with FacadeThread(rights, resources.shows, resources.release, redis=redis, events=events) as facade:
+    with start_facade(redis=redis, events=events) as facade:
         wait_for(lambda: facade.bus.connected, "Redis is connected")
         yield facade
 
@@ -134,19 +131,14 @@ def test_a_loss_is_reported(host: User, tiny: FacadeThread, session_id: str) -> 
 
 
 def test_a_client_that_is_sent_away_and_returns_at_once_misses_nothing(
-    host: User,
-    two: FacadeThread,
-    session_id: str,
-    rights: Path,
-    resources: StoredResources,
-    redis_server: RedisServer,
+    host: User, two: FacadeThread, session_id: str, start_facade: StartFacade, redis_server: RedisServer
 ) -> None:
     """Each of many streams of one user, as its replica ends."""
     settings = {"redis": RedisSettings(url=redis_server.url), "events": EventSettings(drain_s=0.2)}
     many = 40
     with (
         Redis.from_url(redis_server.url) as redis,
-        FacadeThread(rights, resources.shows, resources.release, **settings) as ending,
+        start_facade(**settings) as ending,
         ExitStack() as opened,
     ):
         wait_for(lambda: ending.bus.connected, "Redis is connected")
@@ -184,12 +176,7 @@ def test_a_connection_that_breaks_before_it_subscribes_misses_nothing(
 
 
 def test_a_replica_that_started_too_late_reports_the_loss(
-    host: User,
-    one: FacadeThread,
-    session_id: str,
-    rights: Path,
-    resources: StoredResources,
-    redis_server: RedisServer,
+    host: User, one: FacadeThread, session_id: str, start_facade: StartFacade, redis_server: RedisServer
 ) -> None:
     """What was published is in Redis for it; what changed before it began is not."""
     show = host.project()
@@ -199,7 +186,7 @@ def test_a_replica_that_started_too_late_reports_the_loss(
     publish(host, "e1", projectId=show.id)
     show.patch(metadata="missed")
     settings = {"redis": RedisSettings(url=redis_server.url), "events": EventSettings(drain_s=0.2)}
-    with FacadeThread(rights, resources.shows, resources.release, **settings) as young:
+    with start_facade(**settings) as young:
         wait_for(lambda: young.bus.connected, "Redis is connected")
         with WebSocket(young, host.token, sessionid=session_id) as socket:
             socket.subscribe("e*|*PROJECT*", projectId=show.id)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, RawStream, SignIn, WebSocket
-from tests.support.facade import FacadeThread, StoredResources, User, metric
+from tests.support.facade import FacadeThread, StartFacade, User, metric
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import claims_of
 from tests.support.waiting import wait_for
@@ -42,18 +42,12 @@ def test_a_stream_is_asked_to_reconnect_before_its_token_expires_and_ends_with_i
         assert late.next()["code"] == 16, "another token may work"
 
 
-def test_limits(
-    rights: Path,
-    resources: StoredResources,
-    redis_server: RedisServer,
-    sign_in: SignIn,
-    recorded_logs: object,
-) -> None:
+def test_limits(start_facade: StartFacade, redis_server: RedisServer, sign_in: SignIn) -> None:
     events = EventSettings(
         drain_s=0.2, subscriptions_per_session=2, sessions_per_token=2, payload_bytes=100, prefix="studio"
     )
     redis = RedisSettings(url=redis_server.url)
-    with FacadeThread(rights, resources.shows, resources.release, redis=redis, events=events) as facade:
+    with start_facade(redis=redis, events=events) as facade:
         host = sign_in(facade=facade)
         with WebSocket(facade, host.token) as socket, WebSocket(facade, host.token):
             for name in ("a", "b", "a"):
@@ -82,16 +76,10 @@ def test_limits(
 
 
 def test_a_server_that_ends_asks_its_streams_to_reconnect(
-    rights: Path,
-    resources: StoredResources,
-    redis_server: RedisServer,
-    sign_in: SignIn,
-    recorded_logs: object,
+    start_facade: StartFacade, redis_server: RedisServer, sign_in: SignIn
 ) -> None:
     redis = RedisSettings(url=redis_server.url)
-    with FacadeThread(
-        rights, resources.shows, resources.release, redis=redis, events=EventSettings(drain_s=DRAIN_S)
-    ) as facade:
+    with start_facade(redis=redis, events=EventSettings(drain_s=DRAIN_S)) as facade:
         host = sign_in(facade=facade)
         socket, lines = WebSocket(facade, host.token), HttpStream(facade, host, ping="p")
         assert lines.next()["result"]["pong"] == "p"
@@ -107,12 +95,12 @@ def test_a_server_that_ends_asks_its_streams_to_reconnect(
 
 
 def test_an_owners_streams_have_the_bandwidth_of_the_settings(
-    rights: Path, resources: StoredResources, redis_server: RedisServer, sign_in: SignIn
+    start_facade: StartFacade, redis_server: RedisServer, sign_in: SignIn
 ) -> None:
     """One event takes the bandwidth of minutes, and the next one waits; what a stream asks is replied to."""
     events, redis = EventSettings(drain_s=0.2, bytes_per_owner_s=1), RedisSettings(url=redis_server.url)
     with (
-        FacadeThread(rights, resources.shows, resources.release, redis=redis, events=events) as facade,
+        start_facade(redis=redis, events=events) as facade,
         ExitStack() as opened,
     ):
         wait_for(lambda: facade.bus.connected, "Redis is connected")
