@@ -6,6 +6,16 @@ COMMAND is `demo` or `test` for their programs, or `venv` for only the Python pa
 import os
 import sys
 
+FIRST_RUN = {"demo": "10 to 25 minutes", "test": "15 to 30 minutes"}
+"""What a command's programs and images take on two cores where they have to be built."""
+
+
+def estimate(command: str, built: bool) -> str:
+    """Returns the line about the first run; an empty one for commands that build nothing, or have built."""
+    if built or command not in FIRST_RUN:
+        return ""
+    return f"the first time this takes {FIRST_RUN[command]} on two cores; later runs reuse the builds"
+
 
 def main() -> None:
     """Finds or installs what a command needs, before anything long starts."""
@@ -17,11 +27,15 @@ def main() -> None:
     from onair_dev.failures import exit_on_failure, interrupt_when_ended
 
     command = sys.argv[1]
-    os.environ.update(required_programs.trust())
+    first = [estimate(command, required_programs.BUILT.exists())]
 
     def say(doing: str) -> None:
-        print(f"      {doing}", file=sys.stderr, flush=True)
+        # Not before it is known that the run does not end for want of a program
+        for line in (*filter(None, first), doing):
+            print(f"      {line}", file=sys.stderr, flush=True)
+        first.clear()
 
+    os.environ.update(required_programs.trust())
     interrupt_when_ended()
     with exit_on_failure(), exclusive("bootstrap", "prepares this machine"):
         if command == "venv":

@@ -86,9 +86,7 @@ def run_all(command: str, tasks: Sequence[Task], of: int | None = None) -> None:
     """
     total = remaining_s(tasks, (), {})
     if total > SHOW_ESTIMATE_FROM_S:
-        console.print(
-            f"{command}: {minutes(total)} the first time; later runs reuse the builds", markup=False
-        )
+        console.print(f"{command}: {minutes(total)} of builds left; later runs reuse them", markup=False)
     run = _Run(tasks, of or len(tasks))
     try:
         with Progress(run.left) as progress, ThreadPoolExecutor(PARALLEL_TASKS) as pool:
