@@ -15,7 +15,6 @@ from onair_crds.rtmp.chunks import ChunkReader, RtmpMessage, message_chunks
 from onair_crds.session_error import SessionError, network_error
 from onair_encoder.publish.rtmp.acknowledgements import Acknowledgements
 from onair_encoder.publish.rtmp.commands import Commands
-from onair_encoder.publish.rtmp.connecting import Streams
 from onair_encoder.publish.rtmp.handshake import shake_hands
 from onair_encoder.publish.tcp_progress import TcpProgress
 
@@ -39,6 +38,7 @@ READ_BYTES = 1024
 FIRST_MEDIUM_MS = 2000
 """Headers are sent at 0 and media from here on: a server that inspects the first two seconds of a
 stream's own clock before it offers the stream (MediaMTX does) has then seen them at once."""
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class RtmpConnection:
