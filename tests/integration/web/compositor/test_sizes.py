@@ -103,3 +103,43 @@ async def test_a_text_has_the_size_of_its_words(
         width = width or await page.tab.evaluate(WIDEST)
         box = (await page.picture()).box(YELLOW)
         assert same_box(box, (20, 10, width, height)), box
+
+
+LETTERS = {"fontSize": 20, "lineHeight": "30px"}
+AMPLE = {"width": 260, "height": 140}
+
+
+@pytest.mark.parametrize(
+    "words", ["█mmm mmmm█", "█\nmmmm mmmm mm█\n█", "█ j" * 4], ids=["line", "lines", "words"]
+)
+async def test_a_text_without_a_size_is_painted_as_one_with_room_enough(chromium: str, words: str) -> None:
+    """On the layout, where it may go beyond the edge, and in a group that is smaller than it."""
+    data = {"text": words, "style": LETTERS}
+    async with compositor(chromium, state(scene())) as page:
+
+        async def painted(version: int, size: Size, **of_group: int) -> Box:
+            group = layer("group", "group", children=["a"], **of_group)
+            await page.agent.send(state(scene(group, layer("a", "text", data=data, **size), version=version)))
+            await page.tab.until(f"document.querySelector('[data-layout=one]').dataset.version == {version}")
+            box = drawn(await page.picture())
+            assert box is not None
+            return box
+
+        wanted = await painted(2, AMPLE, x=20, y=10)
+        assert wanted[0] + wanted[2] < 20 + AMPLE["width"]
+        for version, of_group in enumerate(({}, {"width": 30, "height": 20}), 3):
+            box = await painted(version, {}, x=20, y=10, **of_group)
+            assert same_box(box, wanted), (box, wanted)
+
+
+@pytest.mark.parametrize(
+    ("given", "size"), [({}, (160, 90)), ({"width": 160}, (40, 90)), ({"height": 120}, (160, 30))]
+)
+async def test_a_webpage_is_as_large_as_its_layout(chromium: str, given: Size, size: tuple[int, int]) -> None:
+    """At a quarter of its pixels, so that all edges are on the page. No proportion is kept."""
+    red = {"/page": media.page("<body style='background: red'>")}
+    async with compositor(chromium, state(scene(**LARGE)), red) as page:
+        data = {"url": f"http://localhost:{page.agent.port}/page"}
+        shown = layer("a", "webpage", data=data, x=40, y=20, scale=0.5, **given)
+        await page.agent.send(state(scene(shown, **LARGE)))
+        await is_drawn(page, (20, 10, *size))
