@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from tests.support.control_plane import free_port
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
-from tests.support.scene.picture import BLUE, GREEN, RED, WHITE, YELLOW, same_box
+from tests.support.scene.picture import BLACK, BLUE, GREEN, RED, WHITE, YELLOW, same_box
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.media
@@ -312,3 +313,26 @@ async def test_debug_tells_what_fails_over_the_picture(chromium: str) -> None:
         await page.tab.until("document.querySelector('.debug')?.textContent.includes('layout one')")
         await page.agent.send(state(scene(square("a", "red"))))
         await page.tab.until("!document.querySelector('.debug')")
+
+
+async def test_debug_tells_the_level_of_each_layer_over_the_picture(chromium: str) -> None:
+    # Of their power, three decibels below their peaks, which are half and an eighth of full scale
+    expected_db = {"loud": -6 - 3, "quiet": -18 - 3}
+    clip = media.serves(media.webm(*[BLACK] * 10, rate=2, tone_hz=440, tone_peak=0.5), "video/webm")
+    async with compositor(chromium, state(scene(), debug=True), {"/tone.webm": clip}) as page:
+        url, shown = f"{page.agent.url}/tone.webm", []
+        for id_, volume in (("loud", 1), ("quiet", 0.25)):
+            data = {"media": {"url": url, "volume": volume, "loop": True}}
+            shown.append(layer(id_, "video", data=data, width=10, height=10))
+        await page.agent.send(state(scene(*shown), debug=True))
+        texts: list[str] = []
+
+        async def is_told() -> bool:
+            texts.append(await page.tab.evaluate("document.querySelector('.debug').textContent"))
+            lines = [re.fullmatch(r"(\w+)  (-?[0-9.]+) dBFS", line) for line in texts[-1].splitlines()]
+            told_db = {line[1]: float(line[2]) for line in lines if line}
+            return told_db.keys() == expected_db.keys() and all(
+                abs(told_db[id_] - db) < 1 for id_, db in expected_db.items()
+            )
+
+        await until(is_told, f"levels of {expected_db}", state=lambda: texts[-1])
