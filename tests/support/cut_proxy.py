@@ -15,12 +15,23 @@ class CutProxy:
         self.to_client = True
         """Whether bytes go through in this direction. A connection that has lost some never recovers."""
         self.port = 0
+        self.used = asyncio.Event()
+        """A client has sent something."""
+        self._through = asyncio.Event()
+        self._through.set()
         self._target_port = target_port
         self._tasks: set[asyncio.Task[None]] = set()
 
     def lead_to(self, port: int) -> None:
         """Forwards connections from now on to another port."""
         self._target_port = port
+
+    def hold(self) -> None:
+        """Accepts connections, and keeps what clients send until it is let through: nobody responds."""
+        self._through.clear()
+
+    def let_through(self) -> None:
+        self._through.set()
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection("127.0.0.1", self._target_port)
@@ -41,6 +52,9 @@ class CutProxy:
         whole = True
         try:
             while data := await reader.read(65536):
+                if to_server:
+                    self.used.set()
+                    await self._through.wait()
                 whole = whole and (self.to_server if to_server else self.to_client)
                 if whole:
                     writer.write(data)
