@@ -320,11 +320,16 @@ async def test_debug_tells_the_level_of_each_layer_over_the_picture(chromium: st
     expected_db = {"loud": -6 - 3, "quiet": -18 - 3}
     clip = media.serves(media.webm(*[BLACK] * 10, rate=2, tone_hz=440, tone_peak=0.5), "video/webm")
     async with compositor(chromium, state(scene(), debug=True), {"/tone.webm": clip}) as page:
-        url, shown = f"{page.agent.url}/tone.webm", []
-        for id_, volume in (("loud", 1), ("quiet", 0.25)):
-            data = {"media": {"url": url, "volume": volume, "loop": True}}
-            shown.append(layer(id_, "video", data=data, width=10, height=10))
-        await page.agent.send(state(scene(*shown), debug=True))
+        sound = {"url": f"{page.agent.url}/tone.webm", "loop": True}
+        await page.agent.send(
+            state(
+                scene(
+                    layer("loud", "video", data={"media": sound | {"volume": 1}}, width=10, height=10),
+                    layer("quiet", "video", data={"media": sound | {"volume": 0.25}}, width=10, height=10),
+                ),
+                debug=True,
+            )
+        )
         texts: list[str] = []
 
         async def is_told() -> bool:

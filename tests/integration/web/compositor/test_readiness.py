@@ -153,9 +153,9 @@ async def test_readiness_waits_for_a_video_that_its_server_holds_back(chromium: 
 async def behind_silence(
     chromium: str, server: LiveKitServer, identity: str
 ) -> AsyncIterator[tuple[FakeAgent, Tab, CutProxy, float]]:
-    """A page with a guest in its first layout, whose room's server responds once it is let through.
+    """Opens a page with a guest in its first layout, whose room's server responds once it is let through.
 
-    Yields also when the page drew the layout; a guest of this identity is in the room.
+    Somebody with this identity is in the room. The last that is yielded is when the page drew the layout.
     """
     rights: dict[str, Any] = {"hidden": True, "canPublish": False, "canSubscribe": True}
     token = server.token("show", "renderer-1", **rights)

@@ -113,7 +113,7 @@ AMPLE = {"width": 260, "height": 140}
     "words", ["█mmm mmmm█", "█\nmmmm mmmm mm█\n█", "█ j" * 4], ids=["line", "lines", "words"]
 )
 async def test_a_text_without_a_size_is_painted_as_one_with_room_enough(chromium: str, words: str) -> None:
-    """On the layout, where it may go beyond the edge, and in a group that is smaller than it."""
+    """On the layout, and in a group that is smaller than it."""
     data = {"text": words, "style": LETTERS}
     async with compositor(chromium, state(scene())) as page:
 
