@@ -1,7 +1,7 @@
 """The doors of the interface for tests of operations: the same calls over HTTP, or over RPC.
 
 A call goes through RPC where its message has the fields: not what RPC cannot send (another type than the
-field's, an empty list, several spellings), nor images and redirects, which HTTP shows its own way.
+field's, an empty list, several spellings), nor redirects, which HTTP shows its own way.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from onair_api.operation import AnyOperation, Flag, ResponseKind, StreamOperatio
 from onair_api.operations import OPERATIONS
 from onair_api.rpc.descriptors import messages_of
 from onair_api.rpc.json_form import fields_of
+from onair_crds.resources.enums import ImageFormat
 from onair_crds.shapes import JsonObject
 
 HTTP, RPC = "http", "rpc"
@@ -37,7 +38,8 @@ LEFT_OUT = {"endpoints"}
 """Lists that HTTP does not show where they are empty."""
 SENT = {"sessionid", "apistream-sessionid", "x-api-key", "authorization"}
 """Headers that RPC sends as well."""
-SHOWN_OTHERWISE = {ResponseKind.IMAGE, ResponseKind.REDIRECT}
+MEDIA_TYPES = {ImageFormat.JPEG.wire: "image/jpeg"}
+"""What HTTP says that an image is."""
 
 
 class Reason(Enum):
@@ -114,7 +116,7 @@ def through(name: str) -> Iterator[None]:
 _PATTERNS = [
     (method, re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", each.http.path)), each)
     for each in OPERATIONS
-    if not isinstance(each, StreamOperation) and each.http.response not in SHOWN_OTHERWISE
+    if not isinstance(each, StreamOperation) and each.http.response is not ResponseKind.REDIRECT
     for method in (each.http.method, each.http.alternate_method)
 ]
 
@@ -220,7 +222,12 @@ def _as_http(operation: AnyOperation, name: str, reply: rpc.Reply) -> httpx.Resp
         details = [json_format.MessageToDict(each) for each in reply.details]
         body = {"code": reply.status, "message": reply.text, "details": details}
         return httpx.Response(Code(reply.status).http_status, content=json.dumps(body), headers=headers)
-    content: Any = shown(rpc.response_of(reply, operation.rpc.service, name))
+    message = rpc.response_of(reply, operation.rpc.service, name)
+    if operation.http.response is ResponseKind.IMAGE:
+        record = rpc.json_of(message)
+        headers["content-type"] = MEDIA_TYPES[record["format"]]
+        return httpx.Response(200, content=record["image"], headers=headers)
+    content: Any = shown(message)
     if operation.http.response is ResponseKind.LIST:
         if token := content.get("nextPageToken"):
             headers[NEXT_PAGE] = token
