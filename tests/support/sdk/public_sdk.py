@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.delivery.browser_page import browser_page
+from tests.support.delivery.livekit_server import client_script
 
 FOLDER = Path(__file__).parent
 INSTALLED = ("package.json", "package-lock.json")
@@ -37,7 +38,7 @@ def in_node(settings: dict[str, Any], timeout_s: float = SESSION_S) -> dict[str,
 
 
 async def in_browser(settings: dict[str, Any], redirect: str) -> dict[str, Any]:
-    """What a session of the SDK in Chromium got, from an origin of its own.
+    """What a session of the SDK in Chromium got, from an origin of its own. It has LiveKit's client at hand.
 
     Args:
         redirect: the address of a script that the page loads first.
@@ -45,7 +46,8 @@ async def in_browser(settings: dict[str, Any], redirect: str) -> dict[str, Any]:
     scripts_of_page = f'<script src="{redirect}"></script><script src="/session.js"></script>'
     page = f'<!doctype html><meta charset="utf-8">{scripts_of_page}'
     bundle = await asyncio.to_thread(lambda: script("browser").read_text())
-    scripts = {"/session.js": f"const SETTINGS = {json.dumps(settings)};\n{bundle}"}
+    client = await asyncio.to_thread(client_script)
+    scripts = {"/session.js": f"{client}\nconst SETTINGS = {json.dumps(settings)};\n{bundle}"}
     async with browser_page(page, scripts) as viewer:
         return await viewer.until("done", lambda report: report, SESSION_S)
 

@@ -14,6 +14,17 @@ async function refusal(promise) {
   }
 }
 
+/** Joins the room as host pages do, by LiveKit's own client (`LivekitClient`): its name, and who is in it. */
+async function joined(sdk, { accessToken }) {
+  const room = new LivekitClient.Room();
+  try {
+    await room.connect(sdk.getLiveKitServer(), accessToken);
+    return { name: room.name, identity: room.localParticipant.identity, state: room.state };
+  } finally {
+    await room.disconnect();
+  }
+}
+
 async function session(settings, made) {
   waitMs = settings.waitMs ?? waitMs;
   const report = { states: [], sourceStates: [], liveEvents: [], layerEvents: [] };
@@ -93,6 +104,7 @@ async function session(settings, made) {
   }
   // Nothing has opened the room
   report.room = await live.authentication.createWebRtcAccessToken({ collectionId, projectId, displayName: "Anna" }).catch(({ code }) => ({ code }));
+  if (settings.joins) report.joined = await joined(sdk, report.room.webrtcAccess);
 
   const guests = { collectionId, projectId, role: "ROLE_CONTRIBUTOR" };
   const guest = await live.authentication.createGuestAccessToken({ ...guests, token: { direct: { displayName: "Ben" } } });

@@ -117,6 +117,13 @@ def check_room(report: dict[str, Any]) -> None:
     assert granted["canPublish"]
 
 
+def check_joined(report: dict[str, Any]) -> None:
+    """It was in the room of its token, by the address that the SDK has built in."""
+    access = report["room"]["webrtcAccess"]
+    name = claims_of(access["accessToken"])["video"]["room"]
+    assert report["joined"] == {"name": name, "identity": access["participantId"], "state": "connected"}
+
+
 def check_layer_events(report: dict[str, Any]) -> None:
     """Pages take the fields of `requestMetadata` without looking whether it is there."""
     events: dict[str, list[Any]] = {}

@@ -14,7 +14,7 @@ from tests.support.fixtures.facade import STREAMS, redis_connected
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import add_credentials, room_server, settings_for
 from tests.support.sdk.public_sdk import endpoints, in_browser, in_node
-from tests.support.sdk.session_report import check, check_connected, check_room
+from tests.support.sdk.session_report import check, check_connected, check_joined, check_room
 from tests.support.waiting import wait_for
 
 from onair_api.settings import RedisSettings
@@ -93,10 +93,11 @@ def test_in_node(settings: dict[str, Any], open_rooms: set[str]) -> None:
 async def test_in_a_browser_of_another_origin_by_the_end_points_that_are_built_in(
     settings: dict[str, Any], with_rooms: FacadeThread, open_rooms: set[str]
 ) -> None:
-    mine = {**settings, "user": f"user-{secrets.token_hex(4)}"}
+    mine = {**settings, "user": f"user-{secrets.token_hex(4)}", "joins": True}
     del mine["endpoints"]
     report = await in_browser(mine, f"{with_rooms.url}/sdk/redirect.js")
     check(report)
     check_connected(report)
     check_room(report)
+    check_joined(report)
     assert open_rooms == {report["project"]["projectId"]}, "the token opened it"
