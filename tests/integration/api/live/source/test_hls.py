@@ -109,6 +109,7 @@ def previewed(
             yield Previewed(pod, hook, facade, resources, sign_in(facade=facade))
 
 
+@pytest.mark.both_doors
 def test_a_source_that_was_stored_under_other_rules_has_a_preview(
     previewed: Previewed, resources: StoredResources, control_plane: ControlPlane
 ) -> None:
@@ -168,6 +169,7 @@ async def test_a_browser_plays_it(previewed: Previewed) -> None:
             assert not [each for each in report["faults"] if each["fatal"]]
 
 
+@pytest.mark.both_doors
 def test_a_source_that_is_not_connected_disabled_or_gone_is_not_played(previewed: Previewed) -> None:
     source, key = previewed.source()
     url = previewed.url(source)
@@ -184,6 +186,7 @@ def test_a_source_that_is_not_connected_disabled_or_gone_is_not_played(previewed
     assert_error(previewed.get(url), 404, 5)
 
 
+@pytest.mark.both_doors
 def test_strangers_get_neither_the_address_nor_what_is_behind_another(
     previewed: Previewed, sign_in: Callable[..., User]
 ) -> None:
@@ -196,6 +199,7 @@ def test_strangers_get_neither_the_address_nor_what_is_behind_another(
     assert_error(previewed.get("/".join([*head, token, "media.m3u8"])), 401, 16)
 
 
+@pytest.mark.both_doors
 def test_players_end_with_the_token_or_a_key_of_whoever_asked(
     previewed: Previewed, sign_in: Callable[..., User], resources: StoredResources
 ) -> None:
@@ -264,6 +268,7 @@ def test_segments_are_not_compressed_once_more(previewed: Previewed) -> None:
     assert response.headers["Content-Type"] == "video/mp2t"
 
 
+@pytest.mark.both_doors
 def test_an_installation_without_ingest_has_no_previews(
     facade: FacadeThread, sign_in: Callable[..., User]
 ) -> None:
@@ -274,6 +279,7 @@ def test_an_installation_without_ingest_has_no_previews(
     assert user.ok("GET", path) == {"enabled": False}
 
 
+@pytest.mark.both_doors
 def test_a_gateway_that_does_not_respond_is_told(previewed: Previewed, tmp_path: Path) -> None:
     source, key = previewed.source()
     status = {"connect": "Connected", "gateway": "onair-ingest-9", "stream": stream_of_key(key)}
