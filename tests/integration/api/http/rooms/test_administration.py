@@ -76,6 +76,7 @@ def test_a_token_grants_what_the_role_may(
     assert (video["roomAdmin"], video["hidden"], video["canSubscribe"]) == (runs, hidden, True)
 
 
+@pytest.mark.both_doors
 @pytest.mark.parametrize("character", ["a", "é", "語", '"', "🎥"])
 async def test_who_has_as_much_metadata_as_there_may_be_joins(
     show: Show, studio: FacadeThread, character: str
@@ -99,6 +100,7 @@ def test_a_reload_keeps_its_identity_and_another_token_gets_a_number_on_any_repl
     assert join(show, User(studios[0], again.token))[1] == f"{name}#2"
 
 
+@pytest.mark.both_doors
 async def test_a_guest_without_an_id_keeps_the_identity_of_the_token(
     show: Show, studios: tuple[FacadeThread, FacadeThread]
 ) -> None:
@@ -169,6 +171,7 @@ def test_who_was_removed_comes_back_neither_by_a_refresh_nor_as_their_own_guest(
     assert is_let_in(show, again)
 
 
+@pytest.mark.both_doors
 async def test_who_was_removed_joins_with_no_token_that_they_had_in_hand(
     show: Show, studios: tuple[FacadeThread, FacadeThread]
 ) -> None:
@@ -298,6 +301,7 @@ def test_a_room_that_nobody_opened_opens_at_the_first_join(
     assert validate(studio, token).is_success
 
 
+@pytest.mark.both_doors
 def test_a_replica_that_has_not_heard_that_a_room_is_open_admits_to_it(
     studio: FacadeThread,
     server: LiveKitServer,
@@ -329,6 +333,7 @@ def test_projects_without_a_hosted_room_refuse(studio: FacadeThread, sign_in: Ca
             assert (response.status_code, response.json()["code"]) == (400, 9)
 
 
+@pytest.mark.both_doors
 def test_a_hung_room_server_is_told_and_hangs_nobody(
     show: Show, studio: FacadeThread, server: LiveKitServer
 ) -> None:
@@ -345,6 +350,7 @@ def test_a_hung_room_server_is_told_and_hangs_nobody(
     wait_for(lambda: validate(studio, token).is_success, "the room server responds again")
 
 
+@pytest.mark.both_doors
 def test_while_redis_is_silent_rooms_are_joined_and_a_reload_keeps_its_identity_on_its_replica(
     show: Show, studio: FacadeThread, sign_in: Callable[..., User], redis_server: RedisServer
 ) -> None:
@@ -361,6 +367,7 @@ def test_while_redis_is_silent_rooms_are_joined_and_a_reload_keeps_its_identity_
         redis_server.thaw()
 
 
+@pytest.mark.both_doors
 def test_no_token_of_a_room_is_logged(show: Show, studio: FacadeThread, recorded_logs: Any) -> None:
     token, _ = join(show)
     validate(studio, token)

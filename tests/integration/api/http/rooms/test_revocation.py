@@ -33,7 +33,7 @@ from onair_api.cache.watched_kinds import PROJECT, SIGNING_KEY
 from onair_api.live.room.token_origin import origin_of
 from onair_api.settings import MAX_TOKEN_DURATION_MS
 
-pytestmark = pytest.mark.media
+pytestmark = [pytest.mark.media, pytest.mark.both_doors]
 
 JWT = re.compile(rb"eyJ[\w-]+\.[\w-]+\.[\w-]+")
 ENDED = "the access token that it was made with has ended"
