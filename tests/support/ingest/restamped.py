@@ -13,8 +13,8 @@ from tests.support.ingest.encoder import AAC, X264, picture, tone
 from onair_crds.contract.inside_addresses import EVERYWHERE
 from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.media.flv import FlvReader, Packet
-from onair_encoder.publish.rtmp.connecting import open_streams
 from onair_encoder.publish.rtmp.connection import RtmpConnection
+from onair_encoder.publish.rtmp.output import open_streams
 
 ACK_WINDOW = 2_500_000
 

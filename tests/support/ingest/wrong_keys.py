@@ -13,8 +13,8 @@ from onair_crds.contract.inside_addresses import EVERYWHERE
 from onair_crds.contract.push_addresses import RtmpAddress
 from onair_crds.media.flv import AUDIO, Packet
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.rtmp.connecting import open_streams
 from onair_encoder.publish.rtmp.connection import RtmpConnection
+from onair_encoder.publish.rtmp.output import open_streams
 
 AAC_HEADER, SOUND = b"\xaf\x00\x11\x90", b"\xaf\x01sound"
 """48 kHz, stereo."""

@@ -15,7 +15,7 @@ from onair_crds.contract.program import ProgramStorage
 from onair_crds.contract.push_addresses import RtmpAddress, SrtAddress
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.bucket import Bucket
-from onair_encoder.publish.rtmp.connecting import open_streams
+from onair_encoder.publish.rtmp.output import open_streams
 from onair_encoder.publish.srt.connection import SrtConnection
 
 HOSTS = ["localhost", "127.0.0.1", "2130706433"]
