@@ -134,7 +134,7 @@ picture: venv ## Draw the dashboard for the documentation from what the last soa
 images: ready-demo ## Build the images whose inputs changed
 	@$(DEV) images
 
-refresh: ready-demo ## Build the images anew with the newest Debian packages, Chromium among them
+refresh: ready-demo ## Rebuild the images with the newest Debian packages, Chromium among them
 	@$(DEV) refresh
 
 sbom: images ## Write what is in each image to build/bills-of-materials (CycloneDX)

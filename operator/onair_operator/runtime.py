@@ -230,7 +230,7 @@ class _Runtime:
             return None
 
     async def _wait_for_page_key(self, tokens: PageTokens) -> None:
-        """Gives shows their pages' tokens once the key is restored, or deleted and made anew."""
+        """Gives shows their pages' tokens once the key is restored, or deleted and created again."""
         if tokens.key:
             return
         while tokens.key is None:

@@ -39,7 +39,7 @@ class Busybody:
 
     def wins(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Has others give up soon, and never tires."""
-        monkeypatch.setattr(writer, "PATIENCE_S", 0.1)
+        monkeypatch.setattr(writer, "CONFLICT_TIMEOUT_S", 0.1)
 
 
 def changing(operation: str, call: OperationCall) -> OperationCall:

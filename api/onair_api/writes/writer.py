@@ -31,7 +31,7 @@ from onair_crds.shapes import Document, JsonObject, JsonPatch
 
 log = structlog.get_logger()
 
-PATIENCE_S = 10.0
+CONFLICT_TIMEOUT_S = 10.0
 """For an update whose version others change each time: who reads and writes slower than they do loses most
 attempts, so what counts is that there are many."""
 PAUSE_S = 0.01
@@ -47,8 +47,8 @@ Permit = Callable[[Entry], None]
 
 
 def _pauses() -> Iterator[float | None]:
-    """Before each attempt, until patience ends. None is before the first; the second comes at once."""
-    deadline = time.monotonic() + PATIENCE_S
+    """Before each attempt, until the timeout. None is before the first; the second comes at once."""
+    deadline = time.monotonic() + CONFLICT_TIMEOUT_S
     yield None
     longest_s = 0.0
     for failures in itertools.count():
@@ -117,7 +117,7 @@ class Writer:
             InvalidArgument: a url that the change brings leads inside.
             QuotaExceeded: it takes too much.
             NotFound: it is gone, or another took its name.
-            Aborted: others changed it each time, for `PATIENCE_S`.
+            Aborted: others changed it each time, for `CONFLICT_TIMEOUT_S`.
             ApiError: the API server refused the change or did not respond.
         """
         kind, name = entry.kind, entry.name
@@ -139,7 +139,9 @@ class Writer:
                     log.info("resource.updated", kind=kind, name=name)
                     return before, after
                 WRITE_CONFLICTS.labels(kind).inc()
-        raise Aborted(f"{kind} {name} was changed by others each time for {PATIENCE_S:g} s; try again")
+        raise Aborted(
+            f"{kind} {name} was changed by others each time for {CONFLICT_TIMEOUT_S:g} s; try again"
+        )
 
     async def _difference(self, before: Entry, change: SpecChange) -> tuple[Entry, JsonObject, JsonPatch]:
         """What the change makes of a version: of the API server's own where that is nothing, or refused.
@@ -173,7 +175,7 @@ class Writer:
 
         Raises:
             NotFound: it is gone, or another took its name.
-            Aborted: others changed it each time, for `PATIENCE_S`.
+            Aborted: others changed it each time, for `CONFLICT_TIMEOUT_S`.
         """
         async with self._locks.of((entry.kind, entry.name)):
             for pause_s in _pauses():

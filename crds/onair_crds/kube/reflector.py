@@ -80,7 +80,7 @@ async def relist(client: KubeClient, store: Store, target: WatchTarget, page: Pa
 
     A list that names no resourceVersion is never of a late cache of the API server: it has all that was known
     when it was asked for. Where it has less, the API server's data was put back to an earlier state, and the
-    kind begins anew.
+    kind starts over.
 
     Raises:
         ApiError: the list failed; the store has taken its first pages, and has dropped nothing.
@@ -91,7 +91,7 @@ async def relist(client: KubeClient, store: Store, target: WatchTarget, page: Pa
     async for part in pages:
         version = int(part["metadata"]["resourceVersion"])
         if version < known:
-            _begin_anew(store, target.kind, known, version)
+            _start_over(store, target.kind, known, version)
             known = version
         documents: list[Document] = part["items"]
         alive.update(document["metadata"]["uid"] for document in documents)
@@ -101,9 +101,9 @@ async def relist(client: KubeClient, store: Store, target: WatchTarget, page: Pa
     return version
 
 
-def _begin_anew(store: Store, kind: str, known: int, version: int) -> None:
+def _start_over(store: Store, kind: str, known: int, version: int) -> None:
     log.warning("cache.restored", kind=kind, known=known, version=version)
-    store.begin_anew(kind, version)
+    store.start_over(kind, version)
 
 
 class Reflector:
@@ -160,7 +160,7 @@ class Reflector:
         known = self._store.version(self.kind)
         version = await self._client.version(self._target.api, self._target.namespace, **self._target.query)
         if version < known:
-            _begin_anew(self._store, self.kind, known, version)
+            _start_over(self._store, self.kind, known, version)
             self._version = None
 
     async def _list(self) -> None:

@@ -4,7 +4,7 @@ Lists, watches, reads and responses to writes all feed it, in any order:
 resourceVersion counts up over all objects of one API server, so the newer
 document stays. A uid never comes back, so an object that was seen to be deleted
 is ignored ever after, whatever arrives late. Neither holds where the API server's
-data was put back to an earlier state: `begin_anew` is for that.
+data was put back to an earlier state: `start_over` is for that.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Store:
         """Kinds by uid."""
         self._versions = dict.fromkeys(kinds, 0)
         self.restores = 0
-        """How often a kind began anew."""
+        """How often a kind started over."""
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
 
     def entry(self, kind: str, name: str) -> Entry | None:
@@ -180,7 +180,7 @@ class Store:
         """Notes that the API server has this resourceVersion of a kind, whatever of it is kept."""
         self._versions[kind] = max(version, self._versions[kind])
 
-    def begin_anew(self, kind: str, version: int) -> None:
+    def start_over(self, kind: str, version: int) -> None:
         """Takes whatever comes of a kind for newer than what is known, which stays until a list is complete.
 
         Args:

@@ -28,7 +28,7 @@ MOST_UNDECODED = 100
 """So many packets without a frame between them, which cannot be decoded, are not merely damaged."""
 KEY_EVERY_MS, FIRST_KEYS_EVERY_MS, FIRST_MS = 2000, 500, 3000
 """Who joins shortly after the beginning gets a picture at once."""
-KEY_PATIENCE_S = 2.5
+KEY_TIMEOUT_S = 2.5
 """A viewer who has waited for a key frame for so long is given ones of ours from the next one on."""
 LATE_S, VERY_LATE_S = 0.25, 1.0
 """Where decoding is behind for so long, frames that no other needs are dropped, then all but key frames."""
@@ -128,7 +128,7 @@ class Recoder:
         if packet.keyframe:
             self._wanted_since_s = None
         elif self._wanted_since_s is not None:
-            self._too_rare = self._too_rare or now_s - self._wanted_since_s > KEY_PATIENCE_S
+            self._too_rare = self._too_rare or now_s - self._wanted_since_s > KEY_TIMEOUT_S
         elif self._wants_key_frame():
             self._wanted_since_s = now_s
 

@@ -42,7 +42,7 @@ class HookSettings(Part):
     pause_s: Annotated[float, Field(ge=0)] = 2.0
     """How long nobody is admitted after the facade has taken longer."""
     unknown_key_s: Annotated[float, Field(ge=0)] = 2.0
-    """How long the facade is not asked again about a key that it did not know."""
+    """How long the facade is sent no other request about a key that it did not know."""
 
 
 class PullSettings(Part):

@@ -18,7 +18,7 @@ EXPIRED = "TokenExpired"
 def token_end(destination: Destination, secrets: Mapping[str, SecretView]) -> dt.datetime | None:
     """When the token will have been used for its duration; None if it has none, or is not known.
 
-    It counts from the last write of the Secret's data, so a token that is replaced begins anew.
+    It counts from the last write of the Secret's data, so that of a token that is replaced starts over.
     """
     storage = destination.spec.address.object_storage
     if storage is None or storage.token_secret_ref is None or not storage.token_duration:

@@ -67,7 +67,7 @@ def next_turn(observed: ObservedProject, now: dt.datetime, settings: TriggerSett
         # One whose trigger has just been added is taken as it is.
         counted = known.get(name, connect)
         if connect is not counted and not (source and source.unknown):
-            at = since + patience(connect, settings) if since else now
+            at = since + trigger_delay(connect, settings) if since else now
             if at <= now:
                 edges.append(Edge(name, connect, at))
                 counted = connect
@@ -114,7 +114,7 @@ def may_start(project: Project, sources: Mapping[str, SourceStatus]) -> bool:
     return connected or status.trigger_start is not None
 
 
-def patience(connect: ConnectState, settings: TriggerSettings) -> dt.timedelta:
+def trigger_delay(connect: ConnectState, settings: TriggerSettings) -> dt.timedelta:
     """How long a source has to be in a state until it counts."""
     starts = connect is ConnectState.CONNECTED
     return dt.timedelta(seconds=settings.start_patience_s if starts else settings.stop_patience_s)

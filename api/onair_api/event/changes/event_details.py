@@ -34,7 +34,7 @@ LOOKS = 10
 
 
 class SharedValues(Protocol):
-    """Values in Redis. Each method raises a RedisError or an OSError where that refuses or is away."""
+    """Values in Redis. Each method raises a RedisError or an OSError where that refuses or is unreachable."""
 
     async def put(self, name: str, value: bytes, life_s: int, service_id: str) -> None:
         """Keeps a value that counts for a service."""

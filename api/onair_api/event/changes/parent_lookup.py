@@ -26,7 +26,7 @@ LOOKUP_S = 2.0
 SHORTEST_S = 0.25
 """That the API server has to respond, however long the change has waited."""
 PAUSE_S = 0.25
-"""Until the API server is asked again that did not respond."""
+"""Until an API server that did not respond is sent another request."""
 
 
 class ParentLookup:

@@ -156,8 +156,8 @@ class EventBus:
     def source(self, user_id: str) -> str | None:
         """The source that orders a user's custom events; None until they have arrived once.
 
-        While Redis is away it is that of what was delivered last: who closes meanwhile has to be told of
-        what they missed.
+        While Redis is unreachable it is that of what was delivered last: who closes meanwhile has to be told
+        of what they missed.
         """
         name = self._keys.channel(user_id)
         channel = self._channels.get(name)

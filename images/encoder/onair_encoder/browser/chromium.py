@@ -251,7 +251,7 @@ class Chromium:
             await self._page("Runtime.evaluate", {"expression": FRAME, "awaitPromise": True})
         except CdpTimeout as error:
             raise CdpClosed("the page has no frames") from error
-        except CdpError:  # it navigates, and the next document is asked again
+        except CdpError:  # it navigates, and the next document is checked
             return
 
     async def _document(self) -> Message:

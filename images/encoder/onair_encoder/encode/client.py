@@ -9,7 +9,7 @@ from collections.abc import Callable
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codec_options import exact_framerate
 from onair_encoder.encode.paint import Paints, capture_age_ms, capture_phase_s, off_phase_ms
-from onair_encoder.encode.progress import AGAIN, ANEW, FOLLOW, EncodeProgress
+from onair_encoder.encode.progress import AGAIN, FOLLOW, RESTART, EncodeProgress
 from onair_encoder.encode.wall_clock import wall_ahead_s
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
@@ -46,7 +46,7 @@ async def want_key_frame(captured_at: float) -> None:
     Raises:
         OSError: PID 1 is unavailable.
     """
-    await _request({ANEW: captured_at})
+    await _request({RESTART: captured_at})
 
 
 async def _request(value: object) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.captured_rate import captured_rate
 from onair_encoder.encode.health import EncodeHealth
-from onair_encoder.encode.progress import AGAIN, ANEW, FOLLOW, EncodeProgress, ProgressParser
+from onair_encoder.encode.progress import AGAIN, FOLLOW, RESTART, EncodeProgress, ProgressParser
 from onair_encoder.encode.start_gate import StartGate
 from onair_encoder.encode.wall_clock import ClockSteps
 from onair_encoder.paths import PULSE_SOCKET, START_GATE, X_SOCKET
@@ -95,10 +95,10 @@ class Pipeline:
             self._inputs = ()
             self._child.kill()
 
-    def begin_anew(self, captured_at: float) -> None:
+    def restart(self, captured_at: float) -> None:
         """Restarts the present ffmpeg, if its first capture was due then: it begins with a key frame."""
         if self._child and self._progress.now.captured_at == captured_at:
-            log("encode.begins-anew")
+            log("encode.restarted")
             self._kill_blameless(self._child)
 
     async def look_after(self) -> None:
@@ -139,8 +139,8 @@ class Pipeline:
                 if request == FOLLOW:
                     self._followers.add(writer)
                     self._send_progress(self._progress.now)
-                elif isinstance(request, dict) and ANEW in request:
-                    self.begin_anew(request[ANEW])
+                elif isinstance(request, dict) and RESTART in request:
+                    self.restart(request[RESTART])
                 elif isinstance(request, dict):
                     self.start_again(request[AGAIN])
                 else:

@@ -12,7 +12,7 @@ FOLLOW = "follow"
 """The agent's request to PID 1 to be sent progress."""
 AGAIN = "again"
 """The key of its request to restart the ffmpeg that has this `captured_at`, if it has encoded nothing yet."""
-ANEW = "anew"
+RESTART = "restart"
 """The key of its request to restart the ffmpeg that has this `captured_at`, which encodes."""
 _FIELD = re.compile(r"([a-z_]+)=\s*([0-9.]+)x?")
 _START = re.compile(r"\[info\]\s+Duration: N/A, start: ([0-9]{9,}\.[0-9]+)")

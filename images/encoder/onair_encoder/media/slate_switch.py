@@ -18,7 +18,7 @@ GAP_TIMEOUT_S = 1.0
 GAP_FRAMES = 2.5
 """So many distances of frames are no gap: at one frame a second, some are more than a second apart."""
 SLATE_RETRY_S = 10.0
-KEY_FRAME_PATIENCE_S = 2.5
+KEY_FRAME_TIMEOUT_S = 2.5
 """Longer than most distances of key frames; a restart of ffmpeg, which begins with one, takes 0.4 s."""
 JUMP_FRAMES = 3
 """ffmpeg's frames are at equal distances: where one is so many late, its queue was full and was dropped."""
@@ -166,7 +166,7 @@ class Switch:
         A programme may have one in a thousand seconds.
         """
         now = self._clock()
-        if self._back_at is None or now - self._back_at < KEY_FRAME_PATIENCE_S:
+        if self._back_at is None or now - self._back_at < KEY_FRAME_TIMEOUT_S:
             return False
         self._back_at = None
         return True

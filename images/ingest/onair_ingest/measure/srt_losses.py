@@ -28,7 +28,7 @@ class SrtLosses:
                 yield judged.state, packets
 
     async def run(self) -> None:
-        """Asks again and again, while anybody publishes by SRT."""
+        """Polls the server, while anybody publishes by SRT."""
         while True:
             with suppress(MediaMtxUnavailable):
                 await self._look()

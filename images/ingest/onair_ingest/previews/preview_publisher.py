@@ -203,8 +203,8 @@ async def _next_message(client: RoomClient) -> Message:
     Raises:
         SessionError: nothing has come for SILENT_S.
     """
-    for patience_s in (SILENT_S, LAST_LOOK_S):
+    for timeout_s in (SILENT_S, LAST_LOOK_S):
         with suppress(TimeoutError):
-            async with asyncio.timeout(patience_s):
+            async with asyncio.timeout(timeout_s):
                 return await client.message()
     raise SessionError("the publishing process does not respond")

@@ -324,12 +324,12 @@ async def test_one_that_encodes_is_restarted_for_a_key_frame_once_and_is_not_to_
     await want_key_frame(asked)
     await until(lambda: pid_of(served) != first, "it is another process", 5)
     second = await until_encoding(served)
-    await taken({"anew": asked}, tmp_path)
+    await taken({"restart": asked}, tmp_path)
     assert await until_encoding(served) == second, "the request was for the one before"
     assert served._health.failures == 0
 
 
-@pytest.mark.parametrize("given", [{"other": 1}, {"again": None}, {"anew": 1.0}], ids=str)
+@pytest.mark.parametrize("given", [{"other": 1}, {"again": None}, {"restart": 1.0}], ids=str)
 async def test_a_request_that_makes_no_sense_changes_nothing(
     pipeline: Pipeline, given: dict[str, object], tmp_path: Path
 ) -> None:

@@ -146,7 +146,7 @@ def test_the_slate_goes_soon_after_the_page_is_back_however_far_apart_key_frames
     pair.wait_for(lambda: pair.status().on_slate, "on the slate", 20)
     put_with_rare_key_frames(pair, page, far_end)
     pair.wait_for(lambda: not pair.status().on_slate, "off the slate", 20)
-    assert pair.logged("encode.begins-anew") >= 1
+    assert pair.logged("encode.restarted") >= 1
     assert not is_slate(gray_frames(far_end.read_url("rare"), 1)[-5:])
     assert far_end.publisher("rare") == connection
 
@@ -159,7 +159,7 @@ def test_video_is_back_soon_after_the_agent_is_however_far_apart_key_frames_are(
     begun = pair.logged("stream.begins")
     assert pair.kill("encoder", "onair_encoder agent")
     pair.wait_for(lambda: pair.logged("stream.begins") > begun, "ffmpeg has reconnected", 20)
-    pair.wait_for(lambda: pair.logged("encode.begins-anew"), "a key frame was asked for", 20)
+    pair.wait_for(lambda: pair.logged("encode.restarted"), "a key frame was asked for", 20)
     pair.wait_phase("running")
     pair.wait_for(lambda: not pair.status().on_slate, "off the slate", 20)
     pair.wait_connected("rare")

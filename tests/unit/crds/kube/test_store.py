@@ -136,7 +136,7 @@ def test_where_versions_went_back_everything_is_news_until_a_list_is_complete() 
         store.update("Show", show(name, 90))
     store.remove("Show", "deleted-since", "uid-deleted-since")
     assert store.version("Show") == 90
-    store.begin_anew("Show", 50)
+    store.start_over("Show", 50)
     assert (store.version("Show"), store.restores) == (50, 1)
     assert names(store, "a") == ["edited", "made-since", "same"], "what is known stays for now"
     for listed in (show("edited", 52), show("same", 90), show("deleted-since", 30)):

@@ -14,7 +14,7 @@ from onair_crds.media.flv import AUDIO, VIDEO, FlvReader, Packet
 from onair_crds.media.h264 import access_unit, parameter_sets
 from onair_crds.media.stream_metadata import VideoFormat, metadata_packet, video_format
 from onair_crds.room_publisher import recode
-from onair_crds.room_publisher.recode import KEY_PATIENCE_S, MAX_HEIGHT, MAX_PIXELS, MAX_WIDTH, Recoder
+from onair_crds.room_publisher.recode import KEY_TIMEOUT_S, MAX_HEIGHT, MAX_PIXELS, MAX_WIDTH, Recoder
 from onair_crds.session_error import SessionError
 
 FRAMES = 60
@@ -104,7 +104,7 @@ def test_key_frames_are_ours_once_a_viewer_has_waited_too_long_for_one() -> None
         waiting.packets(packet, packet.timestamp_ms / 1000 * 2)
     assert not waiting.recodes, "a key frame is where decoding can begin"
     key = next(each for each in packets if each.keyframe)
-    waiting.packets(Packet(VIDEO, 5000, key.body), 5.0 + KEY_PATIENCE_S)
+    waiting.packets(Packet(VIDEO, 5000, key.body), 5.0 + KEY_TIMEOUT_S)
     assert waiting.recodes
 
 

@@ -12,7 +12,7 @@ from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
 from onair_crds.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.slate import Slate
-from onair_encoder.media.slate_switch import GAP_TIMEOUT_S, KEY_FRAME_PATIENCE_S, Switch
+from onair_encoder.media.slate_switch import GAP_TIMEOUT_S, KEY_FRAME_TIMEOUT_S, Switch
 
 SLATE_KEY = KEY + b" of the slate"
 SIZE = ProgramVideo(width=640, height=360, framerate=30, bitrate_bps=600_000, keyframe_interval_frames=90)
@@ -233,7 +233,7 @@ async def test_a_key_frame_is_asked_for_where_the_slate_stays_for_want_of_one(st
         studio.switch.check(page_shown=True)
         if studio.switch.wants_key_frame():
             asked_at.append(number / 30)
-    assert asked_at == pytest.approx([KEY_FRAME_PATIENCE_S, 2 * KEY_FRAME_PATIENCE_S], abs=0.2)
+    assert asked_at == pytest.approx([KEY_FRAME_TIMEOUT_S, 2 * KEY_FRAME_TIMEOUT_S], abs=0.2)
     studio.switch.live(Packet(VIDEO, studio.live_ms + 33, KEY))
     assert not studio.switch.on_slate
     assert not studio.switch.wants_key_frame()
@@ -264,7 +264,7 @@ async def test_frames_that_come_before_a_key_frame_are_not_handed_on_and_one_is_
     for header in (Packet(VIDEO, 0, AVC_HEADER), Packet(AUDIO, 0, AAC_HEADER)):
         studio.switch.live(header)
     asked_at = await delta_frames(studio, 6)
-    assert asked_at == pytest.approx([KEY_FRAME_PATIENCE_S, 2 * KEY_FRAME_PATIENCE_S], abs=0.2)
+    assert asked_at == pytest.approx([KEY_FRAME_TIMEOUT_S, 2 * KEY_FRAME_TIMEOUT_S], abs=0.2)
     assert frames_of(studio) == []
     assert len(studio.out.media(AUDIO)) == 180
     studio.switch.live(Packet(VIDEO, studio.live_ms + 33, KEY))
