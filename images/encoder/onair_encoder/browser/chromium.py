@@ -28,9 +28,10 @@ CHECK_RETRIES, CHECK_RETRY_S = 3, 0.2
 DOCUMENT = """[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host,
 window[Symbol.for('onair.word')] || null, window[Symbol.for('onair.motion')] || null]"""
 """The present document's HTTP status, 0 where it has none, the host that it is from, its words of itself."""
-FRAME = """document.hidden
+NEXT_FRAME = "window[Symbol.for('onair.frame')]?.()"
+FRAME = f"""document.hidden
 || (document.readyState !== 'complete' && !performance.getEntriesByType('paint').length)
-|| window[Symbol.for('onair.frame')]?.()"""
+|| {NEXT_FRAME}"""
 """A promise of the next frame. There may be none for long before a document's style sheets are loaded."""
 PAGE_SCRIPTS = [Path(__file__).with_name(f"page_{name}.js").read_text() for name in ("word", "dialogs")]
 """They run before those of each document of the page's own process."""
@@ -151,6 +152,9 @@ class Chromium:
                     self._unreachable = bool(frame.get("unreachableUrl"))
                     self._document_url = str(frame.get("url", ""))
                     self.navigated.set()
+                    loader = str(frame.get("loaderId", ""))
+                    if self._first_paint.committed(loader):
+                        self._react(self._note_first_frame(loader))
             case "Network.responseReceived":
                 # A page's main frame has the id of its target.
                 if params.get("type") == "Document" and params.get("frameId") == self._target:
@@ -168,6 +172,11 @@ class Chromium:
         task = asyncio.create_task(run())
         self._reactions.add(task)
         task.add_done_callback(self._reactions.discard)
+
+    async def _note_first_frame(self, loader: str) -> None:
+        expression = {"expression": NEXT_FRAME, "awaitPromise": True}
+        await self._page("Runtime.evaluate", expression, NAVIGATION_TIMEOUT_S)
+        self._first_paint.could_paint(loader)
 
     async def _inject(self, script: str | None) -> None:
         """Has a script run before those of every document that is loaded from now on; None: no script.

@@ -3,62 +3,93 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 
 from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.process.wait import first_of
 
-LOADED_TIMEOUT_S = 2.0
-"""A document that has loaded, and has painted nothing for so long, may have nothing to paint."""
+BLANK_TIMEOUT_S = 2.0
+"""A page that could paint for so long, and has not, may have nothing to paint, or only frames that do."""
 
 
 class FirstPaint:
-    """Follows the documents of a page by the browser's events, which are to be passed to `event`."""
+    """Follows the documents of a page from a navigation to its first paint, by what is passed to it.
+
+    A page may lead to another by itself, or load itself again and again.
+    """
 
     def __init__(self) -> None:
-        self.begin()
         self._news = asyncio.Event()
+        self._follows = False
+        self.begin()
 
     def begin(self) -> None:
         """Forgets what was before, as another page is about to be loaded."""
+        self._follows = True
         self._document: str | None = None
-        """The loader of the present one, which may have led to another by itself."""
-        self._painted: set[str] = set()
-        self._loaded_s: dict[str, float] = {}
+        """The loader of the present one."""
+        self._committed: set[str] = set()
+        self._painted = False
+        self._blank_since_s: float | None = None
+        """Since when the present one could paint; None while it cannot, for want of its style sheets."""
+        self._blank_s = 0.0
+        """For how long earlier ones could."""
 
-    def event(self, method: str, params: Message) -> None:
-        match method, params:
-            case "Page.frameNavigated", {"frame": {"loaderId": str(loader), **frame}} if (
-                "parentId" not in frame
-            ):
-                self._document = loader
-            case "Page.lifecycleEvent", {"name": "firstPaint", "loaderId": str(loader)}:
-                self._painted.add(loader)
-            case "Page.lifecycleEvent", {"name": "load", "loaderId": str(loader)}:
-                self._loaded_s.setdefault(loader, time.monotonic())
-            case _:
-                return
+    def committed(self, loader: str) -> bool:
+        """Takes another document for the page's; whether it is waited for."""
+        if self._follows:
+            self._committed.add(loader)
+            if loader != self._document:
+                self._replace(loader)
+        return self._follows
+
+    def _replace(self, loader: str) -> None:
+        if self._blank_since_s is not None:
+            self._blank_s += time.monotonic() - self._blank_since_s
+        self._document, self._painted, self._blank_since_s = loader, False, None
         self._news.set()
 
+    def event(self, method: str, params: Message) -> None:
+        """Takes the browser's events."""
+        if method != "Page.lifecycleEvent" or not self._follows or params.get("loaderId") != self._document:
+            return
+        match params.get("name"):
+            case "firstPaint":
+                self._painted = True
+                self._news.set()
+            case "load":
+                self.could_paint(str(self._document))
+
+    def could_paint(self, loader: str) -> None:
+        """A document has loaded, or has had an animation frame: it has none before its style sheets."""
+        if self._follows and loader == self._document and self._blank_since_s is None:
+            self._blank_since_s = time.monotonic()
+            self._news.set()
+
     async def wait(self, loader: str, timeout_s: float, lost: asyncio.Event) -> bool:
-        """Waits for the first paint; for a document that has loaded, at most for `LOADED_TIMEOUT_S`.
+        """Waits for the first paint; where documents could paint, for `BLANK_TIMEOUT_S` in all.
 
         Args:
-            loader: of the document that is being loaded.
-            timeout_s: for a document that is still loading: a late style sheet keeps it from painting.
+            loader: of the document that the navigation loads.
+            timeout_s: for documents that cannot paint: a late style sheet keeps them from it.
             lost: ends the wait.
 
         Returns:
-            whether there is anything to show; False if it neither painted nor loaded in time.
+            False if the page could not paint in time; True also where the browser is lost.
         """
-        self._document = self._document or loader
+        if loader not in self._committed and loader != self._document:
+            self._replace(loader)
         until_s = time.monotonic() + timeout_s
-        while self._document not in self._painted and not lost.is_set():
-            loaded_s = self._loaded_s.get(self._document, math.inf)
-            left_s = min(until_s, loaded_s + LOADED_TIMEOUT_S) - time.monotonic()
-            if left_s <= 0:
-                return loaded_s < math.inf
-            self._news.clear()
-            await first_of(left_s, self._news, lost)
-        return True
+        try:
+            while not (self._painted or lost.is_set()):
+                due_s = until_s
+                if self._blank_since_s is not None:
+                    due_s = self._blank_since_s + BLANK_TIMEOUT_S - self._blank_s
+                left_s = due_s - time.monotonic()
+                if left_s <= 0:
+                    return self._blank_since_s is not None
+                self._news.clear()
+                await first_of(left_s, self._news, lost)
+            return True
+        finally:
+            self._follows = False

@@ -209,9 +209,7 @@ async def test_a_guest_has_the_colours_that_they_send_and_the_volumes_of_their_l
     await asyncio.to_thread(scene.delete)
 
 
-async def test_of_a_guest_who_leaves_the_last_picture_remains_and_a_layer_without_a_size_has_that_of_theirs(
-    air: OnAir, view: LiveView
-) -> None:
+async def test_the_last_picture_of_a_guest_who_left_remains_in_its_size(air: OnAir, view: LiveView) -> None:
     remains = layer("remain", KEPT, 0, "eve") | {"height": PLAIN[1]}
     natural = layer("hide", NATURAL, 0, "eve")
     del natural["width"], natural["height"]

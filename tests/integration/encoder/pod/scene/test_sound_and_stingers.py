@@ -70,9 +70,9 @@ def level(recording: LiveRecording, at_s: float, hz: int) -> float:
     return max(_levels(recording, at_s, hz))
 
 
-def least_level(recording: LiveRecording, at_s: float, hz: int) -> float:
-    """The same at its quietest: a gap in another tone is a click, with a little of each frequency."""
-    return min(_levels(recording, at_s, hz))
+def usual_level(recording: LiveRecording, at_s: float, hz: int) -> float:
+    """The same most of that time: a gap in another tone is a click, with a little of each frequency."""
+    return float(np.median(_levels(recording, at_s, hz)))
 
 
 def _levels(recording: LiveRecording, at_s: float, hz: int) -> list[float]:
@@ -177,7 +177,7 @@ def unlike_a_cut(recording: LiveRecording, cut_s: float) -> list[str]:
         HIGH_HZ: {cut_s - 0.1: False, cut_s + BEGUN_S: True},
     }
     levels = [
-        (hz, at_s - cut_s, db((level if is_loud else least_level)(recording, at_s, hz)), is_loud)
+        (hz, at_s - cut_s, db((level if is_loud else usual_level)(recording, at_s, hz)), is_loud)
         for hz, moments in wanted.items()
         for at_s, is_loud in moments.items()
     ]
@@ -196,7 +196,7 @@ def test_a_cut_is_heard_when_it_is_seen(air: OnAir, view: LiveView, clips: str) 
         air.select(old)
         view.until("the old layout", lambda pixels: has(pixels, 320, RED))
         with view.recording() as recording:
-            view.watch(0.8)
+            view.watch(BEGUN_S + 0.1)
             air.select(new)
             view.until("the new layout", lambda pixels: has(pixels, 320, BLUE))
             view.watch(BEGUN_S + 0.5)
@@ -230,6 +230,7 @@ def test_a_stinger_plays_over_the_cut_at_its_point(air: OnAir, view: LiveView, c
         air.select(old)
         view.until("the old layout", lambda pixels: has(pixels, 320, RED))
         with view.recording() as recording:
+            view.watch(BEGUN_S)
             air.select(new)
             view.until("the new layout", lambda pixels: has(pixels, 320, BLUE) and has(pixels, 20, BLUE))
             view.watch(0.5)
@@ -244,11 +245,12 @@ def test_a_stinger_plays_over_the_cut_at_its_point(air: OnAir, view: LiveView, c
         for when_s, gain in ((0.5, 0.5), (1.5, 0.5)):
             heard = db(level(recording, began_s + when_s, STING_HZ))
             assert abs(heard - db(gain)) <= GAIN_DB, heard
-        assert least_level(recording, began_s + STING_S + 0.3, STING_HZ) < 0.01
+        assert usual_level(recording, began_s + STING_S + 0.3, STING_HZ) < 0.01
         off.append(unlike_a_cut(recording, moments["cut"]))
         late.append({name: abs(at_s - began_s) for name, at_s in times.items()})
         if max(late[-1].values()) <= FRAMES_S and not off[-1]:
             break
+        warnings.warn(f"a stinger was late, or not heard as a cut: {late[-1]}, {off[-1]}", stacklevel=1)
     for scene in (old, new):
         scene.delete()
     assert max(late[-1].values()) <= FRAMES_S, late
