@@ -33,6 +33,10 @@ addEventListener('load', ask);
 
 
 WORDLESS = """<!doctype html><link rel="stylesheet" href="/style.css"><body>hello"""
+FRAMED = """<!doctype html><body style="margin: 0"><iframe src="/frame"
+style="border: 0; width: 100vw; height: 100vh"></iframe>"""
+FRAME = """<!doctype html><body style="background: rgb(0, 120, 0)">hello<img src="/held.png">"""
+HELD = "/style.css", "/held.png"
 STYLE = b"html { background: rgb(0, 120, 0) }"
 GREEN, TOLERANCE, BLACK = (0, 120, 0), 4, 8
 CORNER = slice(-40, -4)
@@ -81,13 +85,13 @@ def test_a_page_that_is_loading_is_on_air_once_it_is_ready_and_until_then_a_slat
 
 @dataclass
 class HeldPage:
-    """A page that says nothing and paints nothing until its style sheet is given."""
+    """A page of which something is held until it is to be given."""
 
     asked: threading.Event
     given: threading.Event
 
     def hold(self, path: str) -> None:
-        if path == "/style.css":
+        if path in HELD:
             self.asked.set()
             self.given.wait(HELD_S)
 
@@ -95,10 +99,12 @@ class HeldPage:
 @pytest.fixture
 def held_page() -> Iterator[tuple[str, HeldPage]]:
     files = {"/": ("text/html", WORDLESS.encode()), "/style.css": ("text/css", STYLE)}
+    files |= {"/framed": ("text/html", FRAMED.encode()), "/frame": ("text/html", FRAME.encode())}
+    files |= {"/held.png": ("image/png", b"")}
     page = HeldPage(threading.Event(), threading.Event())
     with site(files, page.hold) as address:
         try:
-            yield f"{address}/", page
+            yield address, page
         finally:
             page.given.set()
 
@@ -106,8 +112,8 @@ def held_page() -> Iterator[tuple[str, HeldPage]]:
 def test_a_page_that_says_nothing_is_on_air_with_its_first_paint(
     pair: PodPair, far_end: RtmpContainer, held_page: tuple[str, HeldPage]
 ) -> None:
-    url, page = held_page
-    pair.put(programme(url, far_end, "paint", page_timeout_ms=SLATE_AFTER_MS)).raise_for_status()
+    address, page = held_page
+    pair.put(programme(f"{address}/", far_end, "paint", page_timeout_ms=SLATE_AFTER_MS)).raise_for_status()
     pair.wait_for(page.asked.is_set, "the style sheet is asked for", 40)
     assert pair.wait_phase("running", 40).on_slate
     pair.wait_connected("paint")
@@ -123,6 +129,19 @@ def test_a_page_that_says_nothing_is_on_air_with_its_first_paint(
     assert "slate" in seen[:first]
     assert set(seen[:first]) <= {"slate", "black"}, seen
     assert set(seen[first:]) == {"page"}, seen
+
+
+def test_a_page_whose_frames_paint_for_it_does_not_wait_for_all_that_they_load(
+    pair: PodPair, far_end: RtmpContainer, held_page: tuple[str, HeldPage]
+) -> None:
+    address, page = held_page
+    pair.put(programme(f"{address}/framed", far_end, "framed", page_timeout_ms=20_000)).raise_for_status()
+    assert not pair.wait_phase("running", 40).on_slate
+    pair.wait_connected("framed")
+    assert page.asked.is_set()
+    assert not page.given.is_set()
+    with LiveView(far_end.rtmp_url("framed")) as view:
+        view.until("the frame", lambda pixels: what(pixels) == "page", 20)
 
 
 def what(pixels: Pixels) -> str:
