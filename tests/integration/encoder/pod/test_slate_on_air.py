@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.media import probe
 from tests.support.media.stream import gray_frames, is_slate, loudness
+from tests.support.pages import site
 from tests.support.pod_pair import PodPair, programme
 
 pytestmark = pytest.mark.media
@@ -108,16 +110,23 @@ def test_an_ffmpeg_that_is_silent_is_covered_by_the_slate_and_replaced(
 
 
 def test_a_browser_that_composes_no_frames_is_covered_by_the_slate_and_restarted(
-    pair: PodPair, page: str, far_end: RtmpContainer
+    pair: PodPair, far_end: RtmpContainer
 ) -> None:
     """Its page goes on and answers, and the screen keeps the last frame."""
-    pair.put(programme(page, far_end, "frozen"))
-    pair.wait_phase("running")
-    pair.wait_connected("frozen")
-    connection = far_end.wait_publisher("frozen")
-    pair.wait_for(lambda: pair.kill("browser", "--type=gpu-process", signal.SIGSTOP), "stopped")
-    pair.wait_for(lambda: pair.status().on_slate, "on the slate", 30)
-    pair.wait_for(lambda: not pair.status().on_slate, "off the slate", 30)
+    given = threading.Event()
+    given.set()
+    files = {"/": ("text/html", b"<!doctype html><body style='background: #fff'>hello")}
+    with site(files, before=lambda _: given.wait(60)) as address:
+        pair.put(programme(f"{address}/", far_end, "frozen"))
+        pair.wait_phase("running")
+        pair.wait_connected("frozen")
+        connection = far_end.wait_publisher("frozen")
+        # Another browser may have the page on air within the second after which the slate is due
+        given.clear()
+        pair.wait_for(lambda: pair.kill("browser", "--type=gpu-process", signal.SIGSTOP), "stopped")
+        pair.wait_for(lambda: pair.status().on_slate, "on the slate", 30)
+        given.set()
+        pair.wait_for(lambda: not pair.status().on_slate, "off the slate", 30)
     assert "the page has no frames" in pair.logs("browser")
     assert not is_slate(gray_frames(far_end.read_url("frozen"), 1)[-5:])
     assert far_end.publisher("frozen") == connection
