@@ -113,6 +113,10 @@ class NeighbouringShows:
             taken,
         )
 
+    def taken(self) -> TakenByBrowser:
+        """The most that the hostile show's browser has taken since it was last observed."""
+        return self._watch.most()
+
     def _connections(self) -> list[str]:
         return [each["id"] for path in self._paths for each in self._receiver.publishers(path)]
 
