@@ -9,9 +9,10 @@ import itertools
 import pytest
 
 from onair_encoder.browser import chromium as chromium_module
+from onair_encoder.browser import first_paint
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
-from onair_encoder.browser.chromium import FRAME, Chromium
+from onair_encoder.browser.chromium import FRAME, NEXT_FRAME, Chromium
 from onair_encoder.browser.page_error import PageError
 
 
@@ -113,6 +114,49 @@ async def test_what_a_browser_cannot_open_is_an_error_of_the_page(url: str) -> N
         await Loading(CdpError("Cannot navigate to invalid URL")).navigate(url)
     with pytest.raises(PageError, match="no response"):
         await Loading(CdpTimeout("no response")).navigate(url)
+
+
+class Blank(Chromium):
+    """Loads a document that paints nothing; says by the browser's events what else comes of it.
+
+    Args:
+        has_frames: it could paint, as its first animation frame has come.
+    """
+
+    def __init__(self, *, has_frames: bool) -> None:
+        super().__init__()
+        self._has_frames = has_frames
+
+    async def _page(self, method: str, params: Message | None = None, timeout_s: float = 0) -> Message:
+        match method, params or {}:
+            case "Page.navigate", _:
+                self._event("Page.frameNavigated", {"frame": {"id": "main", "loaderId": "page"}}, None)
+                return {"loaderId": "page"}
+            case "Runtime.evaluate", {"expression": expression} if expression == NEXT_FRAME:
+                if not self._has_frames:
+                    raise CdpTimeout(method)
+        return {"result": {"value": [200, "page.example", None, None]}}
+
+
+@pytest.fixture
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chromium_module, "NAVIGATION_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(first_paint, "BLANK_TIMEOUT_S", 0.05)
+
+
+@pytest.mark.usefixtures("short_waits")
+async def test_a_page_that_cannot_paint_in_time_is_an_error() -> None:
+    chromium = Blank(has_frames=False)
+    with pytest.raises(PageError, match="the page has painted nothing within"):
+        await chromium.navigate("http://page.example/")
+    assert chromium.page is None
+
+
+@pytest.mark.usefixtures("short_waits")
+async def test_a_page_that_could_paint_and_does_not_is_shown_as_it_is() -> None:
+    chromium = Blank(has_frames=True)
+    await chromium.navigate("http://page.example/")
+    assert chromium.page == "http://page.example/"
 
 
 class Scripted(Chromium):

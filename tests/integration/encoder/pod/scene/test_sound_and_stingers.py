@@ -245,8 +245,9 @@ def test_a_stinger_plays_over_the_cut_at_its_point(air: OnAir, view: LiveView, c
         for when_s, gain in ((0.5, 0.5), (1.5, 0.5)):
             heard = db(level(recording, began_s + when_s, STING_HZ))
             assert abs(heard - db(gain)) <= GAIN_DB, heard
-        assert usual_level(recording, began_s + STING_S + 0.3, STING_HZ) < 0.01
         off.append(unlike_a_cut(recording, moments["cut"]))
+        if (left := level(recording, began_s + STING_S + 0.3, STING_HZ)) >= 0.01:
+            off[-1].append(f"the stinger is heard after its end: {db(left):.1f} dB")
         late.append({name: abs(at_s - began_s) for name, at_s in times.items()})
         if max(late[-1].values()) <= FRAMES_S and not off[-1]:
             break
