@@ -162,7 +162,8 @@ def of(what: str, known: Facts) -> list[Task]:
         case "test":
             return [*environment(known), *test_programs(known), *network_plugin(known)]
         case "bench":
-            return [*environment(known), *test_programs(known)]
+            camera = Task("room camera", delivery_servers.room_camera_task, ("servers",), 60)
+            return [*environment(known), *test_programs(known), camera]
         case "up":
             return environment(known)
         case "demo":

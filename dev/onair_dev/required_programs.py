@@ -113,6 +113,7 @@ PROGRAMS = (
     RequiredProgram("kube-router", ProgramOrigin.MODULE, commands=TEST),
     RequiredProgram("mediamtx", ProgramOrigin.MODULE),
     RequiredProgram("livekit-server", ProgramOrigin.MODULE),
+    RequiredProgram("room-camera", ProgramOrigin.MODULE, commands=NONE),
     RequiredProgram("toxiproxy-server", ProgramOrigin.MODULE, commands=TEST),
     RequiredProgram("versitygw", ProgramOrigin.MODULE, commands=TEST),
     *(

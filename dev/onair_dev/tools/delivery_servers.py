@@ -1,4 +1,4 @@
-"""The servers that tests deliver to, and their network plugin: built from their modules into the cache."""
+"""The servers that tests deliver to, their network plugin and a guest of benches: built into the cache."""
 
 import hashlib
 from pathlib import Path
@@ -13,9 +13,14 @@ PACKAGES = {
     "livekit-server": "github.com/livekit/livekit-server/cmd/server",
     "toxiproxy-server": "github.com/Shopify/toxiproxy/v2/cmd/server",
     "versitygw": "github.com/versity/versitygw/cmd/versitygw",
+    "room-camera": ".",
 }
+OF_OUR_OWN = {"room-camera": "github.com/livekit/server-sdk-go/v2"}
+"""Programs whose source is in their folder, and the module that their versions are called by."""
 NETWORK_PLUGIN = "kube-router"
 """Runs in an image of its own (images/kube-router), with which it is built."""
+ROOM_CAMERA = "room-camera"
+"""A guest whose camera was encoded beforehand, for benches alone."""
 GO_LOCK = ROOT / "requirements/go.txt"
 """Of the compiler, whose standard library is part of every server."""
 BUILT = CACHE / "servers"
@@ -30,7 +35,7 @@ FIRST_TAGS = {
 
 def version_of(name: str) -> str:
     """Returns the version that the server's go.mod pins."""
-    module = PACKAGES[name].partition("/cmd/")[0]
+    module = OF_OUR_OWN.get(name) or PACKAGES[name].partition("/cmd/")[0]
     for line in (MODULES / name / "go.mod").read_text().splitlines():
         words = line.split()
         if module in words:
@@ -40,8 +45,8 @@ def version_of(name: str) -> str:
 
 def tag_of(name: str) -> str:
     """Hashes what a server is built from: its module, with all that it requires, and the compiler."""
-    digest = hashlib.sha256()
-    for file in (MODULES / name / "go.mod", MODULES / name / "go.sum", GO_LOCK):
+    digest, folder = hashlib.sha256(), MODULES / name
+    for file in (folder / "go.mod", folder / "go.sum", *sorted(folder.glob("*.go")), GO_LOCK):
         digest.update(f"{file.name}\0{file.stat().st_size}\0".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
@@ -97,5 +102,12 @@ def servers_task(current: Step) -> None:
     current.detail = " · ".join(f"{name} {version_of(name).lstrip('v')}" for name in _delivered_to())
 
 
+def room_camera_task(current: Step) -> None:
+    """Builds the guest of benches, if it is not in the cache."""
+    if path_of(ROOM_CAMERA).exists():
+        current.outcome = "built before"
+    ensure(current, ROOM_CAMERA)
+
+
 def _delivered_to() -> list[str]:
-    return [name for name in PACKAGES if name != NETWORK_PLUGIN]
+    return [name for name in PACKAGES if name not in (NETWORK_PLUGIN, ROOM_CAMERA)]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import statistics
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from tests.support.media.boxes import Box
 from tests.support.pages import DEMO, site
 from tests.support.pod_pair import metrics_at
 from tests.support.program_cpu import programs_cores, programs_major_faults
-from tests.support.rooms.member import member
+from tests.support.rooms.recorded_camera import make_recording, recorded_camera
 from tests.support.scene import media
 from tests.support.scene.bench_stage import (
     BOXES,
@@ -34,8 +33,9 @@ from tests.support.scene.on_air import RATE, OnAir
 
 from onair_crds.shapes import JsonObject
 
-EMPTY_S, STAY_S, SETTLE_S = 20.0, 7.0, 1.5
-"""Seconds of the empty page; between switches; after a switch in which sources' clocks alone are read."""
+EMPTY_S, COME_S, STAY_S, SETTLE_S = 20.0, 5.0, 7.0, 1.5
+"""Seconds of the empty page; until all sources have come, each with its next key frame; between switches;
+after a switch in which sources' clocks alone are read."""
 BEGIN_S = 5.0
 ROUNDS = 2
 MISSED_BOUND, AV_BOUND_MS = 0.5, 40.0
@@ -168,13 +168,15 @@ def offsets_ms(recording: Path, clocks: list[Clock], shown: list[ShowWindow]) ->
 
 def perform(stage: BenchStage, layouts: BenchLayouts, folder: Path) -> Performance:
     """Records the show."""
-    whole_s = EMPTY_S + STAY_S * len(layouts.shown) * ROUNDS + BEGIN_S
+    whole_s = EMPTY_S + COME_S + STAY_S * len(layouts.shown) * ROUNDS + BEGIN_S
     recordings: list[probe.RecordedFile] = []
     recorder = threading.Thread(target=lambda: recordings.append(probe.record(stage.url, whole_s, folder)))
     recorder.start()
     began_s = time.time()
     time.sleep(EMPTY_S)
     empty, switches = (began_s, time.time()), []
+    stage.air.select(layouts.shown[0])
+    time.sleep(COME_S)
     for _ in range(ROUNDS):
         for number in (1, 2, 0):
             stage.air.select(layouts.shown[number])
@@ -226,32 +228,30 @@ def report_cores(report: Callable[..., float], pod: Counter[str], machine: Count
                 report(f"show: CPU of {of} {program}", [used], "core")
 
 
-async def test_a_show(stage: BenchStage, clip: Path, tmp_path: Path, report: Callable[..., float]) -> None:
+def test_a_show(stage: BenchStage, clip: Path, tmp_path: Path, report: Callable[..., float]) -> None:
     air = stage.air
-    sources = [await asyncio.to_thread(air.source) for _ in range(2)]
+    sources = [air.source() for _ in range(2)]
     files = {
         "/ticker": ("text/html", TICKER.read_bytes()),
         "/stage.svg": ("image/svg+xml", (DEMO / "stage.svg").read_bytes()),
         "/stinger.webm": ("video/webm", media.band_webm((200, 40, 40), 1, (1280, 720), RATE, 160)),
     }
-    async with AsyncExitStack() as stack:
+    camera = make_recording(tmp_path / "camera.ivf", *CAMERA)
+    with ExitStack() as stack:
         files_at = stack.enter_context(site(files))
-        layouts = await asyncio.to_thread(build, air, [id_ for id_, _ in sources], files_at)
-        await asyncio.to_thread(air.select, layouts.empty)
+        layouts = build(air, [id_ for id_, _ in sources], files_at)
+        air.select(layouts.empty)
         stack.enter_context(pushed(clip, *(url for _, url in sources)))
         for name in NAMES:
             token = air.room_token(air.guest(name), name)
-            guest = await stack.enter_async_context(
-                member(air.signal_url, token, subscribe=False, insist_s=40)
-            )
-            await guest.publish_camera(*CAMERA)
-        await asyncio.sleep(BEGIN_S)
+            stack.enter_context(recorded_camera(air.signal_url, token, camera, insist_s=40))
+        time.sleep(BEGIN_S)
         with (
             programs_cores() as machine,
             programs_cores(air.pod) as pod,
             programs_major_faults(air.pod) as faults,
         ):
-            performance = await asyncio.to_thread(perform, stage, layouts, tmp_path)
+            performance = perform(stage, layouts, tmp_path)
         conditions = air.status()["conditions"]
         phase_s = metrics_at(air.pod.address)["onair_encoder_capture_phase_seconds"]
         report("show: captures after Chromium begins a frame", [phase_s * 1000], "ms")
