@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from onair_encoder.paths import DISPLAY, PULSE_SOCKET, SINK, X_LOCK, X_SOCKET, max_size
 from onair_encoder.process.child import Child
+from onair_encoder.process.short_slices import ask_for_short_slices
 
 
 def x_server() -> Child:
@@ -23,7 +24,15 @@ def x_server() -> Child:
 
     # The rows of a large screen are far apart: large pages make scanning them a quarter cheaper
     large_pages = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-    return Child("xvfb", [*command, *options], env=large_pages, before=clean, quiet=True)
+    return Child(
+        "xvfb",
+        [*command, *options],
+        env=large_pages,
+        before=clean,
+        # A capture waits for it
+        on_start=ask_for_short_slices,
+        quiet=True,
+    )
 
 
 def sound_server(on_end: Callable[[], None]) -> Child:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from onair_crds.runtime.stderr_log import log
+from onair_encoder.encode.capture_threads import capture_threads
 from onair_encoder.encode.captured_rate import captured_rate
 from onair_encoder.encode.health import EncodeHealth
 from onair_encoder.encode.progress import AGAIN, FOLLOW, RESTART, EncodeProgress, ProgressParser
@@ -17,6 +18,7 @@ from onair_encoder.encode.start_gate import StartGate
 from onair_encoder.encode.wall_clock import ClockSteps
 from onair_encoder.paths import PULSE_SOCKET, START_GATE, X_SOCKET
 from onair_encoder.process.child import Child
+from onair_encoder.process.short_slices import ask_for_short_slices
 from onair_encoder.process.wait import wait_for_path
 
 LOOK_S = 0.25
@@ -38,11 +40,22 @@ class Pipeline:
         self._clock_steps = ClockSteps()
         self._gate = StartGate(START_GATE)
         self._followers: set[asyncio.StreamWriter] = set()
+        self._punctual: int | None = None
+        """The process of which captures are made in time."""
 
     def _take_progress(self, progress: EncodeProgress) -> None:
+        self._make_punctual()
         if self._health.encoded(progress.frames):
             log("encode.steady")
         self._send_progress(progress)
+
+    def _make_punctual(self) -> None:
+        """Has captures go first where others want the processor, too: a late one shows the next paint."""
+        process = self._child.process if self._child else None
+        if process and process.pid != self._punctual and (threads := capture_threads(process.pid)):
+            self._punctual = process.pid
+            taken = [ask_for_short_slices(thread) for thread in threads]
+            log("captures.short-slices", asked_for=len(taken), taken=sum(taken))
 
     def _send_progress(self, progress: EncodeProgress) -> None:
         progress = replace(progress, failures=self._health.failures)

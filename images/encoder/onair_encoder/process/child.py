@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.process.start import start
@@ -28,6 +29,7 @@ class Child:
         *,
         env: Mapping[str, str] | None = None,
         before: Callable[[], Awaitable[None]] | None = None,
+        on_start: Callable[[int], object] | None = None,
         on_end: Callable[[], None] | None = None,
         quiet: bool = False,
         on_line: Callable[[str], None] | None = None,
@@ -35,6 +37,7 @@ class Child:
         """
         Args:
             before: awaited ahead of each start, which an error of it puts off.
+            on_start: called after each start, with the id of the process.
             on_end: called after each end, also of a start that came to nothing.
             quiet: discards its output.
             on_line: takes each line of its output; otherwise that goes to our own.
@@ -44,7 +47,7 @@ class Child:
         self.restarts = 0
         self.process: asyncio.subprocess.Process | None = None
         self._env = {**os.environ, **(env or {})}
-        self._before, self._on_end = before, on_end
+        self._before, self._on_start, self._on_end = before, on_start, on_end
         self._quiet, self._on_line = quiet, on_line
         self._task: asyncio.Task[None] | None = None
 
@@ -73,21 +76,22 @@ class Child:
                 log("child.not-started", name=self.name, error=str(error) or repr(error))
             else:
                 log("child.started", name=self.name, pid=self.process.pid, restarts=self.restarts)
+                self._note("start", self._on_start and partial(self._on_start, self.process.pid))
                 await self._listen(self.process)
                 code = await self.process.wait()
                 log("child.ended", name=self.name, code=code)
                 self.restarts += 1
-            self._note_end()
+            self._note("end", self._on_end)
             quick = time.monotonic() - started < QUICK_END_S
             delay_s = min(max(0.05, delay_s * 2), MAX_DELAY_S) if quick else 0.0
             await asyncio.sleep(delay_s)
 
-    def _note_end(self) -> None:
+    def _note(self, event: str, notify: Callable[[], object] | None) -> None:
         try:
-            if self._on_end:
-                self._on_end()
-        except Exception as error:  # noqa: BLE001  it is restarted, whoever is notified of its end
-            log("child.end-not-noted", name=self.name, error=repr(error))
+            if notify:
+                notify()
+        except Exception as error:  # noqa: BLE001  it is kept running, whoever is notified of it
+            log(f"child.{event}-not-noted", name=self.name, error=repr(error))
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         """Passes its lines on until it has ended."""
