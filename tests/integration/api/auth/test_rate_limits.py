@@ -21,6 +21,7 @@ from onair_api.settings import RateLimitSettings, RedisSettings
 
 WINDOW_S = 3
 PER_TOKEN, PER_SERVICE = 24, 240
+PAUSE_S = 0.01
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +93,8 @@ def test_a_token_is_refused_to_the_end_of_the_window(
     end, accepted = time.monotonic() + WINDOW_S, 0
     while time.monotonic() < end:
         accepted += user.call("GET", "/collection").is_success
+        # As fast as can be, what one batch holds goes by how late a busy machine reports it
+        time.sleep(PAUSE_S)
     assert accepted <= 2 * PER_TOKEN, "of the next window, which may have begun, and what one batch holds"
 
 
