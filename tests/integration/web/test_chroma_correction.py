@@ -56,7 +56,10 @@ def frame(
 
 
 async def corrected(chromium: str, *frames: dict[str, Any]) -> list[dict[str, Any]]:
-    script = base64.b64encode(SCRIPTS["chroma-correction.js"].read_bytes()).decode()
+    sizes = base64.b64encode(SCRIPTS["drawn-size.js"].read_bytes()).decode()
+    text = SCRIPTS["chroma-correction.js"].read_text()
+    text = text.replace("./drawn-size.js", f"data:text/javascript;base64,{sizes}")
+    script = base64.b64encode(text.encode()).decode()
     async with tab(chromium, "about:blank", 160, 90) as page:
         found: list[dict[str, Any]] = await page.evaluate(PLAY % (script, json.dumps(frames)))
     return found

@@ -16,11 +16,12 @@ pytestmark = pytest.mark.media
 
 MOST_QUEUED = 120
 SCRIPT = "text/javascript"
+SCRIPT_NAMES = ("source.js", "stream-clock.js", "drawn-size.js")
 # Decoded media leave here: what is shown and heard of them is tested with whole pods
 DUE_PICTURES = b"""export class DuePictures {
   dropped = 0;
   constructor() { this.track = document.createElement('canvas').captureStream().getTracks()[0]; }
-  add() {} look() {} clear() {} end() {}
+  add() {} look() {} halve() {} clear() {} end() {}
 }"""
 DUE_AUDIO = b"export class DueAudio { play() {} follow() {} reset() {} close() {} }"
 STAND_INS = """
@@ -67,7 +68,7 @@ STAND_INS = """
 @pytest_asyncio.fixture
 async def page(chromium: str) -> AsyncIterator[Tab]:
     """One with a source, whose decoders and connection are `STAND_INS`."""
-    files = {f"/{name}": (SCRIPT, SCRIPTS[name].read_bytes()) for name in ("source.js", "stream-clock.js")}
+    files = {f"/{name}": (SCRIPT, SCRIPTS[name].read_bytes()) for name in SCRIPT_NAMES}
     files |= {"/due-pictures.js": (SCRIPT, DUE_PICTURES), "/due-audio.js": (SCRIPT, DUE_AUDIO)}
     files["/settings.js"] = (SCRIPT, b"export const delayMs = 100;")
     files["/page"] = ("text/html", b"<title>a source</title>")

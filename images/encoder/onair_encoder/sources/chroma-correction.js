@@ -4,6 +4,8 @@
 // does not fit, and is cut by 5 %. What is missing is put into the frame: its Cb is as much farther from gray. Green has a
 // little of Cb, too: it is off by less than 1.5 of 255 then.
 
+import {evenHalvings, halved} from './drawn-size.js';
+
 /** Of blue, of the most Cb a frame has, in steps of 255. */
 const MOST_BLUE = 2.1124 * (240 - 128);
 const LEAST = 0.01;          // what is less off is rounding
@@ -48,24 +50,30 @@ export class ChromaCorrection {
     return isPlain && matrix === 'bt709' && fullRange !== true && chromaRatio() !== 1;
   }
 
-  /** What a frame has to be for this browser to show it as it is; the given one is closed, or it is that. In their order. */
-  corrected(frame) {
-    const corrected = this._before.then(() => this._correct(frame));
+  /**
+   * What a frame has to be for this browser to show it as it is; the given one is closed, or it is that. In their order.
+   * @param {number} [halvings] - how often its size may be halved; it is displayed as large as before.
+   */
+  corrected(frame, halvings = 0) {
+    const corrected = this._before.then(() => this._correct(frame, halvings));
     this._before = corrected.catch(() => undefined);
     return corrected;
   }
 
-  async _correct(frame) {
-    if (!this.applies(frame)) return frame;
+  async _correct(frame, halvings) {
+    const applies = this.applies(frame), times = evenHalvings(frame, halvings);
+    if (!applies && !times) return frame;
     const {format, timestamp, duration, colorSpace, displayWidth, displayHeight} = frame;
     try {
-      const size = frame.allocationSize();
-      if (this._data.length !== size) this._data = new Uint8Array(size);
-      const data = this._data, wider = this._wider, {width: codedWidth, height: codedHeight} = frame.visibleRect;
-      const layout = await frame.copyTo(data);
-      for (let at = layout[1].offset; at < layout[2].offset; at++) data[at] = wider[data[at]];
-      const corrected = new VideoFrame(data, {format, codedWidth, codedHeight, displayWidth, displayHeight, timestamp, layout, colorSpace,
-        ...duration !== null && {duration}});
+      const given = frame.allocationSize();
+      if (this._data.length !== given) this._data = new Uint8Array(given);
+      const data = this._data, wider = this._wider, {width, height} = frame.visibleRect;
+      const planes = await frame.copyTo(data);
+      const {layout, codedWidth, codedHeight, size} = times ? halved(data, planes, {width, height}, times)
+        : {layout: planes, codedWidth: width, codedHeight: height, size: given};
+      if (applies) for (let at = layout[1].offset; at < layout[2].offset; at++) data[at] = wider[data[at]];
+      const corrected = new VideoFrame(data.subarray(0, size), {format, codedWidth, codedHeight, displayWidth, displayHeight, timestamp, layout,
+        colorSpace, ...duration !== null && {duration}});
       frame.close();
       return corrected;
     } catch {

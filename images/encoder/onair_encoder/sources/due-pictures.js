@@ -18,6 +18,8 @@ export class DuePictures {
     this._chroma = new ChromaCorrection();
     this._phase = new PaintPhase();
     this._frames = [];
+    this._halvings = 0;
+    this._last = null;        // the frame that is shown as it was given, while a smaller one is shown
     this._show = this._show.bind(this);
   }
 
@@ -32,6 +34,13 @@ export class DuePictures {
   /** Looks at when the browser paints; to be called now and then while pictures come. */
   look(nowMs) { this._phase.look(nowMs); }
 
+  /** Says how often pictures may be halved: less often, and the one that is shown is shown again, larger. */
+  halve(times) {
+    const grows = times < this._halvings, last = this._last;
+    this._halvings = times;
+    if (grows && last && !this._ended) { this._last = null; this._write(last); }
+  }
+
   /** Forgets those that wait; the last one stays. */
   clear() { this._frames.splice(0).forEach(frame => frame.close()); }
 
@@ -40,6 +49,7 @@ export class DuePictures {
     clearTimeout(this._next);
     this._ended = true;
     this.clear();
+    this._keep(null);
   }
 
   /** Shows what is due, and comes back when the next frame is: an animation frame each 16 ms costs more. */
@@ -61,7 +71,13 @@ export class DuePictures {
     if (this._frames.length) this._next = setTimeout(this._show, this._frames[0].timestamp / 1000 - mediaMs);
   }
 
+  _keep(frame) {
+    this._last?.close();
+    this._last = frame;
+  }
+
   _write(frame) {
-    this._chroma.corrected(frame).then(shown => { this._writer.write(shown).catch(() => shown.close()); }, () => frame.close());
+    this._keep(this._halvings ? frame.clone() : null);
+    this._chroma.corrected(frame, this._halvings).then(shown => { this._writer.write(shown).catch(() => shown.close()); }, () => frame.close());
   }
 }

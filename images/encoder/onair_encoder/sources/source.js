@@ -10,6 +10,7 @@
 // record of the last seconds took to arrive. So neither waits for the other, and either may be missing.
 
 import {StreamClock} from './stream-clock.js';
+import {DrawnSize} from './drawn-size.js';
 import {DuePictures} from './due-pictures.js';
 import {DueAudio} from './due-audio.js';
 import {delayMs as wantedDelayMs} from './settings.js';
@@ -55,6 +56,7 @@ export class Source extends EventTarget {
     this.video = Object.assign(document.createElement('video'), {autoplay: true, muted: true, playsInline: true});
     this.clock = new StreamClock(Math.min(delayMs, MAX_DELAY_MS));
     this._pictures = new DuePictures(this.clock);
+    this._drawn = new DrawnSize();
     this.video.srcObject = new MediaStream([this._pictures.track]);
     this.audioContext = audioContext ?? new AudioContext({latencyHint: 'interactive', sampleRate: 48000});
     this._playout = new DueAudio(this.audioContext);
@@ -80,6 +82,18 @@ export class Source extends EventTarget {
     }
     return this._stream;
   }
+
+  /**
+   * Says that an element draws the video: one that all such elements draw at half its size or less is made smaller before,
+   * which takes less CPU. Do not call it if something else reads the video, too. Returns what ends it.
+   */
+  drawnBy(element) {
+    const end = this._drawn.add(element);
+    return () => { end(); this.look(); };
+  }
+
+  /** Looks at how large the video is drawn, which happens ten times a second by itself. */
+  look() { if (!this._closed) this._pictures.halve(this._drawn.halvings); }
 
   close() {
     this._closed = true;
@@ -192,6 +206,7 @@ export class Source extends EventTarget {
 
   /** Notices silence. */
   _tick() {
+    this.look();
     if (this.connected) this._pictures.look(performance.now());
     if (performance.now() - this._heardMs > SILENT_MS) this._away();
     this._playout.follow(this.clock);

@@ -30,6 +30,7 @@ NAMES = (
     "downmix.js",
     "audio-playout.js",
     "chroma-correction.js",
+    "drawn-size.js",
     "paint-phase.js",
 )
 SCRIPTS = {name: resources.files(__package__).joinpath(name) for name in NAMES}

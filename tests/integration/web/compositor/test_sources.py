@@ -33,6 +33,8 @@ look();
 """
 """Keeps what is to be seen of a layer on each frame of the page."""
 FAILED_LOADS = 2
+WIDTH = 320
+"""Of a source, in pixels."""
 CODEC = 4
 """What a codec makes of a colour is that near to it."""
 
@@ -286,3 +288,33 @@ async def test_a_source_that_is_no_longer_shown_leaves_no_playout_behind(chromiu
             await are_alive(1)
             await page.change(version + 1, remove=("b", "c"))
             await are_alive(0)
+
+
+async def test_a_source_is_no_larger_than_it_is_drawn_and_whole_once_it_grows(chromium: str) -> None:
+    """Also while it is away: its last picture remains."""
+    cam = LiveSource(RED)
+    remains = {"onDisconnect": "remain"}
+    size = """(() => {
+      const video = document.querySelector('[data-layer=a] video'), frame = new VideoFrame(video);
+      const found = [frame.codedWidth, video.videoWidth];
+      frame.close();
+      return found;
+    })()"""
+
+    async with compositor(chromium, state(scene(source(data=remains))), served(cam=cam)) as page:
+        await shows(page, RED)
+
+        async def is_as_wide_as(pixels: int) -> None:
+            async def is_so() -> bool:
+                return bool(await page.tab.evaluate(size) == [pixels, WIDTH])
+
+            await until(is_so, f"{pixels} pixels in a row, of {WIDTH}")
+
+        await is_as_wide_as(WIDTH // 2)
+        await away(page, cam)
+        await page.change(2, source(data=remains, width=WIDTH, height=180))
+        await is_as_wide_as(WIDTH)
+        await shows(page, RED)
+        cam.published = True
+        await page.change(3, source(data=remains))
+        await is_as_wide_as(WIDTH // 2)

@@ -9,6 +9,8 @@ interface Source extends EventTarget {
   readonly video: HTMLVideoElement;
   readonly audio: AudioNode;
   readonly clock: {delayMs: number};
+  drawnBy(element: HTMLVideoElement): () => void;
+  look(): void;
   close(): void;
 }
 interface Script {
@@ -33,6 +35,8 @@ export interface Taken {
   sendsVideo(): boolean;
   /** Calls back at once, and whenever it connects or disconnects. */
   follow(listener: (connected: boolean) => void): void;
+  /** Says which element draws it: pictures are not larger than is needed. To be called again as the element's size changes. */
+  drawnBy(element: HTMLVideoElement): void;
   release(): void;
 }
 
@@ -65,6 +69,7 @@ export class LiveSources {
     shared.takers++;
     clearTimeout(shared.end);
     const {source, track} = shared, listening = new AbortController();
+    let undrawn: (() => void) | null = null;
     return {
       track,
       audio: source.audio,
@@ -76,8 +81,13 @@ export class LiveSources {
         source.addEventListener('disconnect', tell, {signal: listening.signal});
         tell();
       },
+      drawnBy(element) {
+        undrawn ??= source.drawnBy(element);
+        source.look();
+      },
       release: () => {
         listening.abort();
+        undrawn?.();
         if (--shared.takers === 0) shared.end = setTimeout(() => this.close(id, shared), LINGER_MS);
       },
     };

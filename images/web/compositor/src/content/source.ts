@@ -42,6 +42,7 @@ export function source(layer: Layer, context: ContentContext): Content {
       taken = found;
       heard = new Feed(found.audio, live.voice());
       picture.video.srcObject = new MediaStream([found.track]);
+      found.drawnBy(picture.video);
       found.follow(follow);
     } catch (error) {
       if (mine !== attempt) return;
@@ -50,7 +51,7 @@ export function source(layer: Layer, context: ContentContext): Content {
       setTimeout(() => mine === attempt && void open(id), RETRY_MS);
     }
   };
-  return live.content({
+  const content = live.content({
     named: now => textAt(now.data, 'source', 'id'),
     take(id) {
       setTimeout(() => ready.resolve(), AWAY_MS);
@@ -65,4 +66,12 @@ export function source(layer: Layer, context: ContentContext): Content {
       taken = null;
     },
   });
+  return {
+    ...content,
+    update(now) {
+      content.update(now);
+      // Once it has its new size, ahead of its next paint
+      requestAnimationFrame(() => taken?.drawnBy(picture.video));
+    },
+  };
 }
