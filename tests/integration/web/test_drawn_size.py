@@ -84,7 +84,9 @@ async def test_it_is_halved_as_often_as_is_wanted_and_no_pixel_runs_into_another
         pytest.param("made(32, 8, () => 50, {rotation: 90})", 1, [32, 8], id="turned"),
     ],
 )
-async def test_what_cannot_be_halved_evenly_stays(page: Tab, made: str, halvings: int, size: list[int]) -> None:
+async def test_what_cannot_be_halved_evenly_stays(
+    page: Tab, made: str, halvings: int, size: list[int]
+) -> None:
     found = await seen(page, f"return read(await new ChromaCorrection().corrected({made}, {halvings}));")
     assert found["size"] == size
     assert set(found["planes"][0]) == {50}
@@ -94,35 +96,25 @@ async def test_the_largest_element_counts_of_those_that_are_seen(page: Tab) -> N
     found = await seen(
         page,
         """
-        const drawn = new DrawnSize(), found = [], boxes = [];
-        const canvas = Object.assign(document.createElement('canvas'), {width: 640, height: 360});
-        canvas.getContext('2d').fillRect(0, 0, 9, 9);
-        const srcObject = canvas.captureStream(30);
-        const timer = setInterval(() => canvas.getContext('2d').fillRect(0, 0, 9, 9), 20);
-        for (const css of [
-          'width: 320px; height: 180px', 'width: 100px; height: 50px', 'width: 640px; height: 360px; display: none',
-          'width: 160px; height: 90px; transform: scale(4)',
-        ]) {
-          const video = Object.assign(document.createElement('video'), {muted: true, srcObject, style: css});
+        const drawn = new DrawnSize(), found = [];
+        const look = () => { found.push(drawn.halvings({width: 640, height: 360})); };
+        const add = style => {
+          const video = Object.assign(document.createElement('video'), {style});
           document.body.append(video);
-          await video.play();
-          boxes.push(video);
-        }
-        clearInterval(timer);
-        found.push(drawn.halvings);
-        const ends = boxes.slice(0, 3).map(box => { const end = drawn.add(box); found.push(drawn.halvings); return end; });
-        boxes[1].style.height = '200px';
-        found.push(drawn.halvings);
-        boxes[1].style.height = '50px';
-        ends[0]();
-        found.push(drawn.halvings);
-        const fresh = Object.assign(document.createElement('video'), {style: 'width: 90px; height: 50px'});
-        document.body.append(fresh);
-        const over = drawn.add(fresh);
-        found.push(drawn.halvings);
-        over();
-        drawn.add(boxes[3]);
-        found.push(drawn.halvings);
+          const end = drawn.add(video);
+          look();
+          return {end, style: video.style};
+        };
+        look();
+        const half = add('width: 320px; height: 180px'), small = add('width: 100px; height: 50px');
+        add('width: 640px; height: 360px; display: none');
+        small.style.height = '200px';
+        look();
+        small.style.height = '50px';
+        half.end();
+        look();
+        add('').end();
+        add('width: 160px; height: 90px; transform: scale(4)');
         return found;""",
     )
     assert found == [0, 1, 1, 1, 0, 2, 0, 0]

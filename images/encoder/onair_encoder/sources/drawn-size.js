@@ -18,17 +18,23 @@ export class DrawnSize {
   }
 
   /**
-   * How often pictures may be halved for all elements that are displayed; 0 where none is, or one has had no picture yet. One
-   * that is turned counts as large as its bounds.
+   * How often pictures of a natural size may be halved for all elements that are displayed; 0 where none is. One that is turned
+   * counts as large as its bounds, and one that has no size of its own as large as pictures are.
+   * @param {{width: number, height: number}} natural - of the pictures.
    */
-  get halvings() {
+  halvings({width: wide, height: high}) {
     let largest = 0;
     for (const element of this._elements) {
-      const {videoWidth, videoHeight} = element, {width, height} = element.getBoundingClientRect();
-      if (width && height) largest = Math.max(largest, width / videoWidth, height / videoHeight);
+      const {width, height} = element.getBoundingClientRect();
+      if (width && height) largest = Math.max(largest, hasSize(element) ? Math.max(width / wide, height / high) : 1);
     }
     return largest ? Math.max(0, Math.min(MOST_HALVINGS, Math.floor(Math.log2(ROUNDED / largest)))) : 0;
   }
+}
+
+/** Whether how large an element is displayed is known: one of its pictures' size is of any size before the first. */
+function hasSize({videoWidth, style}) {
+  return videoWidth > 0 || !['', 'auto'].includes(style.width);
 }
 
 /** How often a frame can be halved evenly: it is planar, of eight bits, upright, and every plane has whole words in each row. */

@@ -18,6 +18,7 @@ export class DuePictures {
     this._chroma = new ChromaCorrection();
     this._phase = new PaintPhase();
     this._frames = [];
+    this.size = null;         // natural, of the last frame; null before the first
     this._halvings = 0;
     this._last = null;        // the frame that is shown as it was given, while a smaller one is shown
     this._show = this._show.bind(this);
@@ -26,6 +27,7 @@ export class DuePictures {
   /** Takes a frame, which it closes. */
   add(frame) {
     if (this._ended) return frame.close();
+    this.size = {width: frame.displayWidth, height: frame.displayHeight};
     this._frames.push(frame);
     if (this._frames.length > MAX_FRAMES) { this._frames.shift().close(); this.dropped++; }
     if (!this._next) this._show();

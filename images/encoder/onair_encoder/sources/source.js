@@ -93,7 +93,7 @@ export class Source extends EventTarget {
   }
 
   /** Looks at how large the video is drawn, which happens ten times a second by itself. */
-  look() { if (!this._closed) this._pictures.halve(this._drawn.halvings); }
+  look() { if (!this._closed && this._pictures.size) this._pictures.halve(this._drawn.halvings(this._pictures.size)); }
 
   close() {
     this._closed = true;
