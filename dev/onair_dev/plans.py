@@ -37,6 +37,7 @@ class Facts:
     control_plane: bool = True
     servers: bool = True
     network_plugin: bool = True
+    room_camera: bool = True
     images: frozenset[str] = frozenset(images.NAMES)
     """Images that are built, from current or earlier inputs; the layers of the latter are mostly reusable."""
     cluster: bool = True
@@ -57,6 +58,7 @@ def facts() -> Facts:
         control_plane=not cluster_tools.absent(cluster_tools.CONTROL_PLANE),
         servers=not delivery_servers.absent(),
         network_plugin=images.was_built(delivery_servers.NETWORK_PLUGIN),
+        room_camera=delivery_servers.path_of(delivery_servers.ROOM_CAMERA).exists(),
         images=built,
         cluster=has_cluster(),
         rooms=has_cluster() and images.ROOMS_INSTALLED.exists(),
@@ -162,7 +164,8 @@ def of(what: str, known: Facts) -> list[Task]:
         case "test":
             return [*environment(known), *test_programs(known), *network_plugin(known)]
         case "bench":
-            camera = Task("room camera", delivery_servers.room_camera_task, ("servers",), 60)
+            estimate = 0 if known.room_camera else 60
+            camera = Task("room camera", delivery_servers.room_camera_task, ("servers",), estimate)
             return [*environment(known), *test_programs(known), camera]
         case "up":
             return environment(known)

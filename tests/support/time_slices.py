@@ -1,4 +1,4 @@
-"""How long the kernel lets threads run in one turn."""
+"""How long the kernel lets threads run in one turn. Standard library alone: it is run in containers, too."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import platform
 import struct
 import threading
 
-_SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}
+_SCHED_GETATTR = {"x86_64": 315, "aarch64": 275, "riscv64": 275}
 _ATTRIBUTES = struct.Struct("IIQiIQQQII")
-FIRST_THAT_KEEPS_THEM = (6, 12)
 
 
 def slice_ns(thread: int) -> int:

@@ -8,19 +8,19 @@ from onair_dev.failures import Failed
 from onair_dev.settings import CACHE, ROOT
 
 MODULES = ROOT / "images/servers"
+ROOM_CAMERA = "room-camera"
+"""A guest whose camera was encoded beforehand, for benches alone; its source is in its folder."""
 PACKAGES = {
     "kube-router": "github.com/cloudnativelabs/kube-router/v2/cmd/kube-router",
     "livekit-server": "github.com/livekit/livekit-server/cmd/server",
     "toxiproxy-server": "github.com/Shopify/toxiproxy/v2/cmd/server",
     "versitygw": "github.com/versity/versitygw/cmd/versitygw",
-    "room-camera": ".",
+    ROOM_CAMERA: ".",
 }
-OF_OUR_OWN = {"room-camera": "github.com/livekit/server-sdk-go/v2"}
-"""Programs whose source is in their folder, and the module that their versions are called by."""
+OF_OUR_OWN = {ROOM_CAMERA: "github.com/livekit/server-sdk-go/v2"}
+"""Modules by which versions of programs are called that are none themselves."""
 NETWORK_PLUGIN = "kube-router"
 """Runs in an image of its own (images/kube-router), with which it is built."""
-ROOM_CAMERA = "room-camera"
-"""A guest whose camera was encoded beforehand, for benches alone."""
 GO_LOCK = ROOT / "requirements/go.txt"
 """Of the compiler, whose standard library is part of every server."""
 BUILT = CACHE / "servers"

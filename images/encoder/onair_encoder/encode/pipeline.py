@@ -40,21 +40,27 @@ class Pipeline:
         self._clock_steps = ClockSteps()
         self._gate = StartGate(START_GATE)
         self._followers: set[asyncio.StreamWriter] = set()
-        self._punctual: int | None = None
-        """The process of which captures are made in time."""
+        self._punctual: asyncio.subprocess.Process | None = None
+        """The ffmpeg whose threads of captures were found, and go first."""
 
     def _take_progress(self, progress: EncodeProgress) -> None:
-        self._make_punctual()
+        self._make_punctual(encodes=progress.speed > 0)
         if self._health.encoded(progress.frames):
             log("encode.steady")
         self._send_progress(progress)
 
-    def _make_punctual(self) -> None:
-        """Has captures go first where others want the processor, too: a late one shows the next paint."""
+    def _make_punctual(self, *, encodes: bool) -> None:
+        """Has captures go first where others want the processor, too: a late one shows the next paint.
+
+        Args:
+            encodes: for a while; before, the thread of the gate may still be there.
+        """
         process = self._child.process if self._child else None
-        if process and process.pid != self._punctual and (threads := capture_threads(process.pid)):
-            self._punctual = process.pid
-            taken = [ask_for_short_slices(thread) for thread in threads]
+        if process is None or process is self._punctual:
+            return
+        taken = [ask_for_short_slices(thread) for thread in capture_threads(process.pid)]
+        if taken and encodes:
+            self._punctual = process
             log("captures.short-slices", asked_for=len(taken), taken=sum(taken))
 
     def _send_progress(self, progress: EncodeProgress) -> None:

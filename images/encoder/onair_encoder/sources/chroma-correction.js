@@ -2,7 +2,8 @@
 //
 // Without a GPU Chromium converts frames by libyuv, which keeps the weights of chroma in seven bits. BT.709's weight of blue
 // does not fit, and is cut by 5 %. What is missing is put into the frame: its Cb is as much farther from gray. Green has a
-// little of Cb, too: it is off by less than 1.5 of 255 then.
+// little of Cb, too: it is off by less than 1.5 of 255 then. A frame that is drawn small is halved in the same pass, see
+// drawn-size.js: what is read, and written again, is done once.
 
 import {evenHalvings, halved} from './drawn-size.js';
 

@@ -101,3 +101,20 @@ async def test_a_line_that_cannot_be_taken_keeps_neither_the_next_nor_a_restart_
     await until(lambda: child.restarts >= 2, "it was restarted", 10)
     await child.stop()
     assert lines[:4] == ["one", "two"] * 2
+
+
+async def test_who_is_told_of_a_start_may_fail_and_is_told_of_the_next_one() -> None:
+    told: list[int] = []
+
+    def take(process: int) -> None:
+        told.append(process)
+        raise OSError("too many open files")
+
+    child = Child("sleeper", ["sleep", "86412"], on_start=take)
+    child.start()
+    await until_running(86_412)
+    await until(lambda: child.process and told == [child.process.pid], "the first start")
+    assert child.kill()
+    await until(lambda: len(told) == 2, "the second one")
+    await child.stop()
+    assert running(86_412) == 0

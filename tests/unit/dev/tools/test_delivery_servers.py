@@ -48,6 +48,13 @@ def test_a_server_is_built_again_for_each_change_of_what_it_is_built_from(
     assert delivery_servers.path_of(name) != before
 
 
+def test_a_program_of_our_own_is_built_again_for_each_change_of_its_source(checkout: Path) -> None:
+    before = delivery_servers.path_of(delivery_servers.ROOM_CAMERA)
+    with (checkout / "servers/room-camera/main.go").open("a") as file:
+        file.write("// a fix\n")
+    assert delivery_servers.path_of(delivery_servers.ROOM_CAMERA) != before
+
+
 def test_what_was_built_from_the_first_inputs_is_not_built_again(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
